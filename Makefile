@@ -8,7 +8,7 @@ SAY_SKIPPED = grep -h "skipped: "
 
 .PHONY: all deps demo check check-long check-aarch64 check-cross fuzz races memory mutate bench scaling guard abi \
 	install clean format lint cuda cuda-compiles check-cuda bench-cuda \
-	python check-python check-peers api
+	python wheels check-python check-peers bench-python api
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -100,6 +100,11 @@ python: deps
 	./tools/install-deps.sh python
 	./python/check.sh $(BUILD) wheel
 
+# Wheels of it for x86-64 and AArch64 Linux, Windows and macOS, in build/wheels, each tried where it can be.
+wheels: python
+	./tools/install-deps.sh wheels
+	./python/wheels.sh $(BUILD)
+
 # Its tests, types, style and wheel; other Pythons too where PATH or PYTHONS has them.
 check-python: python
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
@@ -113,6 +118,10 @@ api: python
 # Models of other libraries beside what those predict; installs several GB from PyPI.
 check-peers: python
 	./python/check.sh $(BUILD) peers
+
+# Its claims of speed in one table beside NumPy, PyTorch and bayesian-torch, from the same PyPI.
+bench-python: python
+	./python/check.sh $(BUILD) bench
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
 FUZZ_SECONDS ?= 600

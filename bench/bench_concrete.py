@@ -94,15 +94,21 @@ def peer(x, y, x_test, y_test, wanted, most):
     return spent, epoch, best
 
 
-def main():
-    table = np.loadtxt(sys.argv[1])
-    most = float(sys.argv[2]) if len(sys.argv) > 2 else 120.0
+def compare(path, most):
+    """Seconds and NLL of `xb.train`; seconds, best NLL and epochs of the peer."""
     xb.set_threads(1)
-    parts = split(table)
+    parts = split(np.loadtxt(path))
     seconds, nll = ours(*parts)
-    print(f"crossbayes      {seconds:7.2f} s of CPU, NLL {nll:.3f}", flush=True)
     spent, epochs, best = peer(*parts, nll, most)
+    xb.set_threads(0)
+    return seconds, nll, spent, best, epochs
+
+
+def main():
+    most = float(sys.argv[2]) if len(sys.argv) > 2 else 120.0
+    seconds, nll, spent, best, epochs = compare(sys.argv[1], most)
     reached = "reached" if best <= nll else "not reached"
+    print(f"crossbayes      {seconds:7.2f} s of CPU, NLL {nll:.3f}")
     print(f"bayesian-torch  {spent:7.2f} s of CPU, NLL {best:.3f} ({reached}), {epochs} epochs")
     print(f"ratio {'' if best <= nll else 'more than '}{spent / seconds:.1f}")
 

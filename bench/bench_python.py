@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""What a call from Python costs over C, and draws beside NumPy's.
+"""The Python package's claims of speed in one table, each beside its peer in the same run.
 
-    python bench/bench_python.py [DRAWS]
+    python bench/bench_python.py [--draws 1e8] [--concrete data.txt] [--seconds 60]
 
-Needs the package installed (`make python`, or `pip install .`). Every number is the least
-of its repeats.
+`make bench-python` runs all of it. Needs the package; draws need NumPy, steps and training need
+torch and bayesian-torch and are left out, with a line that says so, where they are missing.
+Every number is the least of its repeats, the two sides taking turns.
 """
 
-import sys
+import argparse
 import time
 
 import numpy as np
@@ -27,67 +28,132 @@ def least(function, repeats, calls=1):
     return best / calls
 
 
-def in_c(law, calls=100000):
-    """Seconds of one density inside C, by the loop over arrays on one thread."""
-    x = np.full(calls, 0.3)
-    xb.set_threads(1)
-    seconds = least(lambda: law.pdf(x), 20) / calls
-    xb.set_threads(0)
-    return seconds
+def row(what, measured, peer, wanted, met):
+    print(f"| {what} | {measured} | {peer} | {wanted} | {'yes' if met else 'no'} |", flush=True)
+
+
+# ---- what a call costs over C
+
+
+def in_c(function, nothing):
+    """Seconds of a C function alone: a call of it by cffi, less one of a function that does nothing."""
+    return least(function, 300, 200) - nothing
+
+
+def c_draw(law):
+    sampler, stream, z = law.sampler(False), ffi.new("xb_stream *"), ffi.new("float[1]")
+    return lambda: lib.xb_sampler_fill(sampler, z, 1, stream, 0)
+
+
+def c_predict(model, x):
+    rows = ffi.new("xb_rows *", {"n": len(x), "features": x.shape[1]})
+    rows.x = ffi.from_buffer("double[]", x)
+    out, session = ffi.new("xb_prediction **"), xb._library.Session()
+
+    def predict():
+        lib.xb_predict_rows(session.ctx, out, model._c, rows, ffi.NULL)
+        lib.xb_prediction_destroy(out[0])
+
+    predict.kept = rows, x, session
+    return predict
 
 
 def calls():
     law = xb.law("mtj")
     model = xb.train(np.eye(3), [0.0, 1, 2], net="dense 4, relu, dense 1", epochs=2)
-    inner = in_c(law)
-    pointer = law._c
-    empty = least(lambda: None, 200, 1000)
-    rows = [("law.pdf(0.3)", least(lambda: law.pdf(0.3), 200, 1000) - inner)]
-    rows.append(("cffi alone", least(lambda: lib.xb_law_pdf(pointer, 0.3), 200, 1000) - inner))
-    rows.append(("law.pdf(array of 1)", least(lambda: law.pdf(np.zeros(1)), 200, 200) - inner))
-    # Of no rows, so that nothing but the way there and back is timed.
-    x, rows_of = np.zeros((0, 3)), ffi.new("xb_rows *", {"features": 3})
-    rows_of.x = ffi.from_buffer("double[]", x)
-    out, session = ffi.new("xb_prediction **"), xb._library.Session()
-
-    def predict():
-        lib.xb_predict_rows(session.ctx, out, model._c, rows_of, ffi.NULL)
-        lib.xb_prediction_destroy(out[0])
-
-    whole = least(lambda: model.predict(x), 200, 20)
-    rows.append(("model.predict(X)", whole - least(predict, 200, 20)))
+    pointer, one, x = law._c, np.full(1, 0.3), np.zeros((1, 3))
+    xb.set_threads(1)
+    cases = {
+        "`law.pdf(0.3)`": (lambda: law.pdf(0.3), lambda: lib.xb_law_pdf(pointer, 0.3)),
+        "`law.pdf(array of 1)`": (lambda: law.pdf(one), lambda: lib.xb_law_pdf(pointer, 0.3)),
+        "`law.ppf(0.3)`": (lambda: law.ppf(0.3), lambda: lib.xb_law_quantile(pointer, 0.3)),
+        "`law.rvs(1, seed=1)`": (lambda: law.rvs(1, seed=1), c_draw(law)),
+        "`model.predict(one row)`": (lambda: model.predict(x), c_predict(model, x)),
+    }
+    empty = least(lambda: None, 300, 200)
+    nothing = least(lambda: lib.xb_law_symmetric(pointer), 300, 200)
+    for name, (python, c) in cases.items():
+        many = 200 if "predict" not in name else 20
+        over = least(python, 300, many) - empty - max(in_c(c, nothing), 0.0)
+        inner = max(in_c(c, nothing), 0.0)
+        row(f"{name} over C", f"{over * 1e6:.1f} µs", f"C: {inner * 1e6:.2f} µs", "≤ 5 µs",
+            over <= 5e-6)
     xb.set_threads(0)
-    print("a call over C                     us")
-    for name, seconds in rows:
-        print(f"  {name:28s} {(seconds - empty) * 1e6:8.2f}")
+
+
+# ---- draws
 
 
 def draws(n):
-    """CPU time of one thread for each side: a busy machine does not change the ratio much."""
-    peers = {
-        f"NumPy normal, {kind.__name__}": lambda g=np.random.Generator(kind(1)): g.standard_normal(
-            n, dtype=np.float32
+    """CPU time of one thread for each side; NumPy also into memory that is there already."""
+    buffer = np.empty(n, np.float32)
+    peers = {}
+    for kind in (np.random.PCG64, np.random.SFC64, np.random.PCG64DXSM, np.random.Philox):
+        g = np.random.Generator(kind(1))
+        peers[kind.__name__] = lambda g=g: g.standard_normal(n, dtype=np.float32)
+        peers[f"{kind.__name__}, out="] = lambda g=g: g.standard_normal(
+            dtype=np.float32, out=buffer
         )
-        for kind in (np.random.PCG64, np.random.SFC64)
-    }
-    laws = {
-        f"rvs, {text}": lambda law=xb.law(text): law.rvs(n, seed=1)
-        for text in ("gaussian", "mtj", "ecram", "bimodal")
-    }
+    ours = {}
+    for text in ("gaussian", "mtj", "ecram", "bimodal"):
+        law = xb.law(text)
+        ours[f"`rvs({n:.0e})`, {text}"] = lambda law=law: law.rvs(n, seed=1)
+        ours[f"`rvs({n:.0e}, out=)`, {text}"] = lambda law=law: law.rvs(out=buffer, seed=1)
     xb.set_threads(1)
-    best = dict.fromkeys([*peers, *laws], float("inf"))
+    best = dict.fromkeys([*peers, *ours], float("inf"))
     for _ in range(3):
-        for name, function in {**peers, **laws}.items():
+        for name, function in {**peers, **ours}.items():
             start = time.process_time()
             function()
             best[name] = min(best[name], time.process_time() - start)
     xb.set_threads(0)
-    fastest = min(best[name] for name in peers)
-    print(f"\n{n:.0e} draws, float32, one thread   CPU s   times NumPy's fastest")
-    for name, seconds in best.items():
-        print(f"  {name:32s} {seconds:6.3f}   {fastest / seconds:.1f}")
+    fastest = min(peers, key=lambda name: best[name])
+    for name in ours:
+        times = best[fastest] / best[name]
+        row(name, f"{best[name]:.3f} s", f"NumPy {fastest}: {best[fastest]:.3f} s",
+            f"≥ 4 times: {times:.1f}", times >= 4)
+
+
+# ---- training beside bayesian-torch
+
+
+def concrete(path, seconds):
+    import bench_concrete
+
+    ours, nll, spent, best, epochs = bench_concrete.compare(path, seconds)
+    reached = "" if best <= nll else "more than "
+    row("training, UCI concrete", f"{ours:.2f} s to an NLL of {nll:.3f}",
+        f"bayesian-torch: {spent:.1f} s, NLL {best:.3f}, {epochs} epochs",
+        f"≥ 20 times: {reached}{spent / ours:.0f}", spent >= 20 * ours)
+
+
+def steps():
+    import bench_torch
+
+    for name, estimator, plain, theirs, ours in bench_torch.measure(1):
+        row(f"step, {name}, {estimator}", f"{ours:.2f} ms (plain net {plain:.2f})",
+            f"bayesian-torch: {theirs:.2f} ms", f"≥ 2 times: {theirs / ours:.2f}",
+            theirs >= 2 * ours)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=float, default=1e8)
+    parser.add_argument("--concrete", metavar="FILE", help="UCI concrete: numbers, target last")
+    parser.add_argument("--seconds", type=float, default=60, help="CPU time of the peer's training")
+    given = parser.parse_args()
+    print("| what | crossbayes | beside it | wanted | met |\n| --- | --- | --- | --- | --- |")
+    calls()
+    draws(int(given.draws))
+    try:
+        steps()
+        if given.concrete:
+            concrete(given.concrete, given.seconds)
+        else:
+            print("skipped: training; --concrete FILE has the data")
+    except ImportError as error:
+        print(f"skipped: steps and training: {error}")
 
 
 if __name__ == "__main__":
-    calls()
-    draws(int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**8)
+    main()

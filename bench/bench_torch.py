@@ -34,6 +34,8 @@ def conv():
                          nn.Flatten(), nn.Linear(32 * 49, 128), nn.ReLU(), nn.Linear(128, 10))
 
 
+REPEATS = 15
+
 CASES = {
     "dense 8-50-1, batch 100": (lambda: dense(8, 50, 1), (100, 8)),
     "dense 784-400-400-10, batch 128": (lambda: dense(784, 400, 400, 10), (128, 784)),
@@ -63,9 +65,9 @@ def stepper(net, loss, x):
     return step
 
 
-def main():
-    torch.set_num_threads(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
-    print("ms of CPU a step                     plain  bayesian-torch  crossbayes  ratio")
+def measure(threads):
+    """(network, estimator, ms of a plain step, of bayesian-torch's, of ours), one after another."""
+    torch.set_num_threads(threads)
     for name, (make, shape) in CASES.items():
         for estimator, kind in (("shared", "Reparameterization"), ("flipout", "Flipout")):
             x = torch.randn(shape)
@@ -73,14 +75,20 @@ def main():
             steps = [stepper(plain, lambda y: y.square().mean(), x),
                      stepper(*theirs(make(), kind), x), stepper(*ours(make(), estimator), x)]
             best = [float("inf")] * 3
-            for _ in range(15):
+            for _ in range(REPEATS):
                 for i, step in enumerate(steps):
                     start = time.process_time()
                     step()
                     step()
                     best[i] = min(best[i], (time.process_time() - start) / 2)
-            a, b, c = (1e3 * t for t in best)
-            print(f"{name:34s} {a:7.2f} {b:9.2f} {c:13.2f} {b / c:9.2f}  {estimator}")
+            yield (name, estimator, *(1e3 * t for t in best))
+
+
+def main():
+    threads = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    print("ms of CPU a step                     plain  bayesian-torch  crossbayes  ratio")
+    for name, estimator, a, b, c in measure(threads):
+        print(f"{name:34s} {a:7.2f} {b:9.2f} {c:13.2f} {b / c:9.2f}  {estimator}", flush=True)
 
 
 if __name__ == "__main__":

@@ -43,13 +43,16 @@ cli_exit cli_cells_read(cli_session *s, xb_weight_cells **out, const char *text,
 
 void cli_cells_help(FILE *out)
 {
-    fprintf(out,
-            "\nCELLS, for --cells: w = (sum of sign g - offset) / scale, of the width"
-            " sqrt(sum of sigma(g)^2) / scale:\n"
-            "  three       three cells of Lin et al. 2023: signs=1/1/1, offset=7.2,"
-            " scale=10.5\n"
-            "  pair        the difference of two of them: signs=1/-1, offset=0, scale=7\n"
-            "  with any of :signs=1/-1, range=LOW/HIGH, offset=X, scale=X,"
-            " width=A/B/C (A + B g + C g^2),\n"
-            "  or at=G/G/.. with as many widths, linear in between\n");
+    fprintf(
+        out,
+        "\nCELLS, for --cells. A weight is (sum of sign × g - offset) / scale; its width "
+        "is\nsqrt(sum of sigma(g)^2) / scale:\n"
+        "  three       sum of three cells of Lin et al. 2023: signs=1/1/1, offset=7.2,"
+        " scale=10.5\n"
+        "  pair        difference of two such cells: signs=1/-1, offset=0, scale=7\n"
+        "  after the name, any of :signs=1/-1, range=LOW/HIGH, offset=X, scale=X and "
+        "either\n"
+        "  width=A/B/C (sigma(g) = A + B g + C g^2), or at=G/G/... and width=S/S/..., "
+        "one width\n"
+        "  for each conductance, linear in between\n");
 }

@@ -1,10 +1,10 @@
-/* cells_input.h: cells that weights are made of, as options give them. */
+/* cells_input.h: reads the cells that weights are made of from options. */
 #ifndef CELLS_INPUT_H
 #define CELLS_INPUT_H
 
 #include "session.h"
 
-/* From CELLS, and where `device` is not NULL with its range and widths of read noise. */
+/* Parses CELLS; if `device` is not NULL, the range and read noise come from that file. */
 cli_exit cli_cells_read(cli_session *s, xb_weight_cells **out, const char *text,
                         const char *device);
 void cli_cells_help(FILE *out);

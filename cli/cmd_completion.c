@@ -15,8 +15,8 @@ static void print_words(FILE *out, const char *list)
     for (const char *p = list; *p; p++) fputc(*p == '|' || *p == ',' ? ' ' : *p, out);
 }
 
-/* ---- values that have names, by what the help calls the value. A suffix follows each
- * name: a value goes on after it */
+/* ---- values that have names, found by what the help calls the value. A suffix follows
+ * each name if the value continues after it */
 
 static void print_families(FILE *out, const char *suffix)
 {
@@ -175,7 +175,8 @@ static void zsh_text(FILE *out, const char *text)
     }
 }
 
-/* Names as `(a b c)`, or added by hand where files may be meant or a suffix follows. */
+/* Names as `(a b c)`, or added explicitly if the value may be a file or a suffix follows.
+ */
 static void zsh_value(FILE *out, const cli_option *o)
 {
     if (o->kind == CLI_FLAG) return;
@@ -316,7 +317,7 @@ static void how_to_use(FILE *out)
                  "  bash   . <(crossbayes completion bash)\n"
                  "  zsh    . <(crossbayes completion zsh)\n"
                  "  fish   crossbayes completion fish | source\n"
-                 "make install puts all three where the shells look.\n");
+                 "make install puts all three where the shells look for them.\n");
 }
 
 static cli_exit write_script(cli_session *s, FILE *out, const char *shell)
@@ -341,7 +342,7 @@ static cli_exit run(cli_session *s)
 const cli_command cli_command_completion = {
     .name = "completion",
     .group = "This program",
-    .about = "a script that completes commands and options in your shell",
+    .about = "completion of commands, options and values in bash, zsh or fish",
     .usage = "bash|zsh|fish",
     .example = "crossbayes completion bash",
     .more = how_to_use,

@@ -12,7 +12,7 @@
 #include "print.h"
 #include "show.h"
 
-/* ---- what the helpers use */
+/* ---- functions for demo_noise.c and demo_studies.c */
 
 void cli_demo_section(cli_demo *d, const char *id, const char *heading)
 {
@@ -31,7 +31,7 @@ static const char *kind_name(xb_finding_kind kind)
     return names[kind];
 }
 
-/* To the terminal as soon as it is known, or to the JSON. */
+/* Prints a finding as soon as it is known, or adds it to the JSON. */
 static void tell(cli_demo *d, xb_finding f)
 {
     if (d->json) {
@@ -71,8 +71,8 @@ unsigned cli_demo_formats(const cli_session *s)
 
 /* ---- samples */
 
-/* Samples that are in no file get one, so that every command of the page runs. Its name
- * is one that users do not give their own measurements. */
+/* Samples that come from no file are written to one, so that every command of the page
+ * runs. Its name is one that users are unlikely to choose for their own measurements. */
 static const char KEPT[] = "demo_noise";
 
 static xb_status keep_samples(cli_demo *d)
@@ -123,12 +123,13 @@ static xb_status begin_page(cli_demo *d)
              slash ? slash + 1 : d->source);
     xb_status status = xb_page_create(
         d->s->ctx, &d->page, title,
-        "A device's noise, from samples to what it does to Bayesian neural networks. The"
-        " law fitted to the samples is the device of every study below; studies run in"
-        " their quick form. A number after ± is one standard error; verdicts are computed"
-        " from the numbers and their errors, and say so where these do not suffice.");
+        "This page follows a device's noise from its samples to its effect on Bayesian "
+        "neural networks. Every study below uses the law fitted to the samples, and runs "
+        "in its quick form. A number after ± is one standard error. Verdicts are "
+        "computed from the numbers and their errors; where these do not suffice, the "
+        "verdict says so.");
     if (status != XB_OK) return status;
-    xb_page_summary(d->page, own ? "Your noise in one screen" : "In one screen");
+    xb_page_summary(d->page, own ? "Summary of your noise" : "Summary");
     if (!d->json) printf("Noise of %s\n\n", d->source);
     return XB_OK;
 }
@@ -141,11 +142,11 @@ static void add_provenance(cli_demo *d, const xb_fit *fit)
     xb_page_provenance(d->page, "samples", d->source);
     snprintf(text, sizeof text, "%016llx",
              (unsigned long long)xb_fit_sample_checksum(xb_fit_sample_info(fit)));
-    xb_page_provenance(d->page, "their checksum", text);
+    xb_page_provenance(d->page, "checksum of the samples", text);
     xb_page_provenance(d->page, "device law", xb_law_text(xb_fit_law(fit)));
 }
 
-/* The page is written beside its files, and all of them are put in their places. */
+/* Writes the page beside its files, and puts all of them in place. */
 static xb_status publish(cli_demo *d)
 {
     char *staged = cli_join(xb_stage_dir(d->stage), "report", ".html");
@@ -154,7 +155,7 @@ static xb_status publish(cli_demo *d)
     free(staged);
     if (status != XB_OK) return status;
     xb_stage *stage = d->stage;
-    d->stage = NULL; /* given up */
+    d->stage = NULL; /* ownership has passed on */
     return xb_stage_publish(d->s->ctx, stage, (const char *const[]){"report.html", NULL});
 }
 
@@ -166,7 +167,7 @@ static cli_exit end_page(cli_demo *d, const char *path)
     if (d->json) {
         json_object_set_new(d->json, "page", cli_json_text(path));
         json_t *root = d->json;
-        d->json = NULL; /* given up */
+        d->json = NULL; /* ownership has passed on */
         return cli_json_print(d->s, root);
     }
     printf("\nThe page with figures, numbers and commands:\n  ");
@@ -196,7 +197,7 @@ static xb_status write_fit(cli_demo *d, const xb_fit *fit)
     return status;
 }
 
-/* As `fit` does it: the law is of the stationary part. */
+/* As in `fit`, the law describes the stationary part. */
 static xb_status fit_parts(cli_demo *d, xb_fit **fit, xb_fit **whole)
 {
     xb_series_options search = xb_series_options_default();
@@ -240,7 +241,8 @@ static cli_exit make_files(cli_demo *d, const char *path)
     xb_status status = staged ? XB_OK : XB_E_MEMORY;
     d->staged = staged;
     if (status == XB_OK) status = fit_noise(d);
-    xb_ctx_set_notice(d->s->ctx, NULL, NULL); /* of the law: the page has said it */
+    xb_ctx_set_notice(d->s->ctx, NULL,
+                      NULL); /* notices about the law are on the page already */
     if (status == XB_OK) status = cli_demo_studies(d);
     cli_exit code = status == XB_OK ? end_page(d, path) : cli_status(d->s, status);
     free(staged);
@@ -257,8 +259,10 @@ static cli_exit check_device(const cli_demo *d)
     const bool relaxes = xb_device_state_count(device) > 1;
     xb_device_destroy(device);
     if (relaxes) return CLI_DONE;
-    return cli_fail(d->s, CLI_USAGE,
-                    "%s: relaxation of fewer than 2 states: nothing to show", d->device);
+    return cli_fail(
+        d->s, CLI_USAGE,
+        "%s: fewer than 2 states have relaxation data, so there is nothing to show",
+        d->device);
 }
 
 static cli_exit make_page(cli_demo *d, const char *kept, const char *path)
@@ -308,7 +312,8 @@ static const cli_option options[] = {
     {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S", 0, 0},
     {"device", 0, CLI_PATH, "FILE",
-     "device file (crossbayes device): how long predictions last on such an array", 0, 0},
+     "device file (crossbayes device); adds a section on how long predictions last", 0,
+     0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS,
      "formats of the figures beside the page [svg]", 0, 0},
 };
@@ -316,7 +321,7 @@ static const cli_option options[] = {
 const cli_command cli_command_demo = {
     .name = "demo",
     .group = "Start here",
-    .about = "one page that shows it all, on built-in or your own samples",
+    .about = "one page with every step, from built-in samples or your own",
     .usage = "[-o DIR] [--noise FILE]",
     .example = "crossbayes demo -o demo",
     .options = options,

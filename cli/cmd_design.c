@@ -1,5 +1,5 @@
-/* cmd_design.c: `crossbayes design`: the cheapest array that keeps a model's quality, and
- * the front of energy and time against quality. */
+/* cmd_design.c: `crossbayes design`: finds the cheapest array that keeps a model's
+ * quality, and the front of energy and time against quality. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ typedef struct design_job {
     double deadline_s;
 } design_job;
 
-/* ---- what was asked for */
+/* ---- the options */
 
 static cli_exit read_sets(design_job *job)
 {
@@ -37,8 +37,8 @@ static cli_exit read_sets(design_job *job)
     return CLI_DONE;
 }
 
-/* The array's files are read by many threads later: now they are known as inputs, and
- * one that cannot be read stops here. */
+/* Many threads will read the array's files later; reading them once here records them as
+ * inputs and stops if one cannot be read. */
 static xb_status note_files(xb_ctx *ctx, const xb_array *array)
 {
     xb_law *law = NULL;
@@ -186,55 +186,62 @@ static void explain(FILE *out)
 {
     fprintf(
         out,
-        "\nKEY of --over is draws (of a prediction), tile (rows and columns of a tile),"
-        " or any\nnumber of an array: crossbayes crossbar --help lists them. VALUES as"
-        " 4:10, 4:10:2 or\n1,2,5. Without --over: adc_bits=5:11, dac_bits=4,6,8,"
-        " tile=64,128,256, the time between\nreads where devices remember, and"
-        " draws=10,20,50,100,200. A number that costs nothing\nin the model (levels,"
-        " widths, errors) is free to be its best; of equal costs the value\nthat is"
-        " listed first is chosen.\n"
-        "\nCONDITION is SCORE<=LIMIT or SCORE>=LIMIT, up to three with commas between"
-        " them.\nLIMIT is a number, or with a sign how much more or less than the"
-        " digital model has:\nnll<=+2%%, nll<=+0.05, rmse<=4.5, coverage95>=0.93."
-        " Scores of numbers: nll, rmse,\ncoverage95; of classes: nll, accuracy,"
-        " brier.\n");
+        "\nKEY of --over is draws (weight draws per prediction), tile (rows and columns "
+        "of a tile),\nor any key of an array, which crossbayes crossbar --help lists. "
+        "VALUES are written\n4:10, 4:10:2 or 1,2,5. Without --over the search covers "
+        "adc_bits=5:11, dac_bits=4,6,8,\ntile=64,128,256, draws=10,20,50,100,200 and, "
+        "where reads of a device are correlated, the\ntime between reads. Some keys "
+        "(levels, widths, errors) cost nothing in the cost model:\nthe search then picks "
+        "their best value. Among equal costs, the value listed first wins.\n"
+        "\nCONDITION is SCORE<=LIMIT or SCORE>=LIMIT, up to three of them separated by "
+        "commas.\nLIMIT is a number; with a sign it is relative to the digital model's "
+        "score: nll<=+2%%,\nnll<=+0.05, rmse<=4.5, coverage95>=0.93. Scores of models of "
+        "numbers are nll, rmse and\ncoverage95; scores of classifiers are nll, accuracy "
+        "and brier.\n");
 }
 
 static const cli_option options[] = {
-    {"array", 0, CLI_TEXT, "ARRAY", "the array to start from, a preset or a file [mtj]",
-     0, 0},
-    {"set", 0, CLI_TEXTS, "KEY=X", "one number of that array; may be repeated", 0, 0},
-    {"over", 0, CLI_TEXTS, "KEY=VALUES", "a number to choose; may be repeated", 0, 0},
-    {"keep", 0, CLI_TEXT, "CONDITION", "quality that the design must keep [nll<=+2%]", 0,
+    {"array", 0, CLI_TEXT, "ARRAY",
+     "array to start from, a preset or a JSON file (crossbayes help array) [mtj]", 0, 0},
+    {"set", 0, CLI_TEXTS, "KEY=X", "value of one key of that array; may be repeated", 0,
      0},
-    {"minimise", 0, CLI_CHOICE, "energy|time", "cost of a prediction [energy]", 0, 0},
+    {"over", 0, CLI_TEXTS, "KEY=VALUES",
+     "key to choose, with its candidate values (below); may be repeated", 0, 0},
+    {"keep", 0, CLI_TEXT, "CONDITION",
+     "quality that the design must keep (below) [nll<=+2%]", 0, 0},
+    {"minimise", 0, CLI_CHOICE, "energy|time",
+     "cost of a prediction to minimise [energy]", 0, 0},
     {"deadline", 0, CLI_TEXT, "TIME", "longest time of a prediction, e.g. 20us [none]", 0,
      0},
     {"law", 0, CLI_TEXT, "LAW", "law of the noise devices [the array's]", 0, 0},
     {"device", 0, CLI_PATH, "FILE",
-     "device file of the mean devices: how they relax (crossbayes device)", 0, 0},
+     "device file (crossbayes device) that says how the mean devices relax", 0, 0},
     {"age", 0, CLI_TEXT, "TIME", "time since programming, e.g. 10ms or 1e4s [0]", 0, 0},
     {"calibration", 0, CLI_PATH, "FILE",
-     "inputs to calibrate converters on: the training data [the data itself]", 0, 0},
+     "inputs to calibrate converters on, best the training data [DATA itself]", 0, 0},
     {"chips", 0, CLI_COUNT, "N",
-     "chips that arrays of the last round are read on; the choice is read on"
-     " twice as many [16]",
+     "number of simulated chips for the last round of the search; the choice is "
+     "confirmed on twice as many [16]",
      4, 256},
     {"yield", 0, CLI_NUMBER, "SHARE",
-     "share of the chips that scores are taken over, the worst ones left out"
-     " [0.9]",
+     "share of the chips that scores are averaged over; the worst chips are left out "
+     "[0.9]",
      0.01, 1},
-    {"chip", 0, CLI_COUNT, "N", "number of the first chip [1]", 0, 1e15},
-    {"exhaustive", 0, CLI_FLAG, "", "read every array on all chips", 0, 0},
+    {"chip", 0, CLI_COUNT, "N",
+     "number of the first chip, a seed of what differs from chip to chip [1]", 0, 1e15},
+    {"exhaustive", 0, CLI_FLAG, "",
+     "simulate every array on all chips, without dropping any early", 0, 0},
     {"output", 'o', CLI_OUTPUT, "DIR",
-     "folder of the chosen array's file, table, figure and page, made if missing", 0, 0},
+     "folder for the chosen array's file, the table, figure and page; created if missing",
+     0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figure [svg,png]", 0, 0},
 };
 
 const cli_command cli_command_design = {
     .name = "design",
     .group = "Will it work on my device?",
-    .about = "the cheapest array that keeps a model's quality, and the front",
+    .about = "cheapest array that keeps a model's quality, and the trade-off of cost and "
+             "quality",
     .usage = "MODEL DATA [--array ARRAY] [--over KEY=VALUES]... [--keep CONDITION]",
     .example =
         "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"

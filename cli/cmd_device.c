@@ -1,5 +1,5 @@
-/* cmd_device.c: `crossbayes device`: the readings of a campaign, or a trace for each
- * state, in, a device file out. */
+/* cmd_device.c: `crossbayes device`: makes a device file from the readings of a campaign,
+ * or from one trace for each state. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "outputs.h"
 #include "print.h"
 
-/* The columns of a campaign: the option, and names it is known by. */
+/* The columns of a campaign: the option, and the usual names. */
 typedef enum campaign_column {
     CELL,
     STATE,
@@ -42,8 +42,8 @@ static int64_t column_of(const xb_frame *frame, const char *name)
     return -1;
 }
 
-/* Which column of the table has it: by the option, else by the first name that is there;
- * -1: none. */
+/* The column of the table: by the option, else by the first usual name that exists; -1:
+ * none. */
 static int64_t find_column(const cli_session *s, const xb_frame *frame, campaign_column c)
 {
     const char *given = cli_text(&s->args, known[c].option, NULL);
@@ -71,7 +71,7 @@ static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame
     return CLI_DONE;
 }
 
-/* Columns of their own from the rows of the table; free(block) them. */
+/* Copies columns from the rows of the table; free(block) them. */
 static double *take_columns(xb_campaign *out, const xb_frame *frame,
                             const int64_t at[COLUMNS])
 {
@@ -102,7 +102,7 @@ static cli_exit measure(cli_session *s, xb_device **out, const xb_frame *frame,
     double *block = take_columns(&campaign, frame, at);
     if (!block) return cli_fail(s, CLI_FAILED, "not enough memory for the campaign");
     xb_device_options opt = xb_device_options_default();
-    opt.least = (int64_t)cli_count(&s->args, "least", (uint64_t)opt.least);
+    opt.least = (int64_t)cli_count(&s->args, "min-cells", (uint64_t)opt.least);
     opt.unit = cli_text(&s->args, "unit", opt.unit);
     opt.source = path;
     code = cli_status(s, xb_device_measure(s->ctx, out, &campaign, &opt));
@@ -110,9 +110,10 @@ static cli_exit measure(cli_session *s, xb_device **out, const xb_frame *frame,
     return code;
 }
 
-/* ---- shown */
+/* ---- output */
 
-/* A state a line: what was programmed, the spread at three times, the shift at the last.
+/* One line per state: the programmed value, the spread at three times, and the shift at
+ * the last.
  */
 enum { SHOWN_TIMES = 3, SHOWN_STATES = 12, FIRST_SPREAD = 3 };
 
@@ -125,7 +126,7 @@ typedef struct shown {
     xb_si_unit unit;
 } shown;
 
-/* `count` of n, evenly, the first and the last among them. */
+/* `count` of n, evenly spread, including the first and the last. */
 static int choose_evenly(int64_t *out, int count, int64_t n)
 {
     const int used = n < count ? (int)n : count;
@@ -204,7 +205,7 @@ static void show_relaxation(const xb_device *d, const char *source)
                (long long)xb_device_states_left_out(d),
                xb_plural(xb_device_states_left_out(d), "state", "states"),
                (long long)xb_device_cells_left_out(d));
-    printf("\n  how far cells have moved from what was programmed, %s\n", v.unit.text);
+    printf("\n  how far cells have moved from the programmed value, %s\n", v.unit.text);
     cli_print_grid(v.states + 1, FIRST_SPREAD + v.times + 1, grid_cell, &v);
     if (v.states < last + 1)
         printf("  %d of %lld states are shown; the file has all\n", v.states,
@@ -247,12 +248,12 @@ static cli_exit deliver(cli_session *s, const xb_device *device)
     return CLI_DONE;
 }
 
-/* ---- which file is what */
+/* ---- telling campaigns from traces */
 
 enum { NO_CAMPAIGN = -1 };
 
-/* A table with a column for the cell is the campaign; a file alone is one too, unless it
- * can only be a trace. */
+/* A table with a column for the cell is a campaign; so is a single file, unless it can
+ * only be a trace. */
 static bool is_campaign(const cli_session *s, const xb_frame *frame)
 {
     enum { TRACE_COLUMNS = 2 }; /* with its time */
@@ -260,8 +261,8 @@ static bool is_campaign(const cli_session *s, const xb_frame *frame)
            (s->args.n_args == 1 && xb_frame_feature_count(frame) > TRACE_COLUMNS);
 }
 
-/* The campaign among the files, if there is one: its number and its table. What cannot be
- * read as a table is left to the reader of traces. */
+/* Finds the campaign among the files, if there is one: its number and its table. Files
+ * that cannot be read as a table are left to the reader of traces. */
 static cli_exit find_campaign(cli_session *s, int *out, xb_frame **table)
 {
     *out = NO_CAMPAIGN;
@@ -273,7 +274,8 @@ static cli_exit find_campaign(cli_session *s, int *out, xb_frame **table)
         const bool found = status == XB_OK && is_campaign(s, frame);
         if (found && *out >= 0) {
             xb_frame_destroy(frame);
-            return cli_fail(s, CLI_USAGE, "%s and %s: expected one campaign",
+            return cli_fail(s, CLI_USAGE,
+                            "%s and %s are both campaigns: expected at most one",
                             s->args.arg[*out], s->args.arg[i]);
         }
         if (found)
@@ -314,11 +316,12 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"cell", 0, CLI_TEXT, "COLUMN", "column of the cell's number [cell]", 0, 0},
+    {"cell", 0, CLI_TEXT, "COLUMN", "column that identifies the cell [cell]", 0, 0},
     {"state", 0, CLI_TEXT, "COLUMN", "column of the programmed state [level or state]", 0,
      0},
     {"time", 0, CLI_TEXT, "COLUMN",
-     "column of seconds since programming [nominal_time_s, time_s or time]", 0, 0},
+     "column of the time since programming, in seconds [nominal_time_s, time_s or time]",
+     0, 0},
     {"value", 0, CLI_TEXT, "COLUMN",
      "column of the conductance [conductance_S or conductance]", 0, 0},
     {"programmed", 0, CLI_TEXT, "COLUMN",
@@ -329,18 +332,19 @@ static const cli_option options[] = {
      "traces: column of the samples, by name or number from 1", 0, 0},
     {"interval", 0, CLI_TEXT, "TIME", "traces: time between samples, e.g. 2.5ms", 0, 0},
     {"rate", 0, CLI_TEXT, "RATE", "traces: sampling rate, e.g. 400Hz", 0, 0},
-    {"least", 0, CLI_COUNT, "CELLS", "leave out states of fewer cells [20]", 8, 1e9},
+    {"min-cells", 0, CLI_COUNT, "N",
+     "smallest number of cells for a state to be kept [20]", 8, 1e9},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductance [S]", 0, 0},
     {"output", 'o', CLI_OUTPUT, "FILE", "device file to write (JSON); -: stdout", 0, 0},
     {"report", 0, CLI_OUTPUT, "DIR",
-     "folder of a page with figures and tables, made if missing", 0, 0},
+     "folder for a page with figures and tables; created if missing", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
 };
 
 const cli_command cli_command_device = {
     .name = "device",
     .group = "What is my device's noise?",
-    .about = "readings of many cells, or a trace for each state, to a device file",
+    .about = "device file from readings of many cells, or from one trace per state",
     .usage = "CAMPAIGN.csv|TRACE.csv... [-o device.json] [options]",
     .example = "printf 'cell,level,time_s,conductance_S\\n' > campaign.csv\n"
                "printf '%s,1,0,5e-5\\n%s,1,100,4.%se-5\\n' $(seq 10 49 | sed 'p;p')"

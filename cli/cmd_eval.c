@@ -175,23 +175,24 @@ static void print_scores(const xb_evaluation *e)
     print_table(e, -1);
 }
 
-/* What the marks behind the scores mean. */
+/* Explains the marks behind the scores. */
 static void print_legend(const xb_evaluation *e)
 {
     const xb_scores *s = xb_evaluation_scores(e, 0);
     const int64_t n = xb_evaluation_rows(e);
-    printf("\n  ± the error over rows, [] the Monte Carlo error over draws\n");
+    printf("\n  ±: standard error over rows; []: Monte Carlo error over draws\n");
     for (int k = 0; k < cli_score_count(s); k++) {
         const cli_score row = cli_score_at(s, k);
         if (isnan(row.chance)) continue;
-        printf("  chance: the average for a perfectly calibrated model on %lld %s",
+        printf("  chance: what a perfectly calibrated model would score on average on "
+               "%lld %s",
                (long long)n, xb_plural(n, "row", "rows"));
         if (row.bins > 0) printf(", %lld bins", (long long)row.bins);
         printf("\n");
     }
     if (xb_scores_classes(s) == 0)
-        printf("  least known quarter: coverage of the rows with the largest epistemic "
-               "sd\n");
+        printf("  uncertain quarter: coverage of the quarter of the rows with the "
+               "largest epistemic sd\n");
     if (!isnan(xb_scores_get(s, "disagreement").value))
         printf(
             "  disagreement: share of the epistemic %s that lies between the ensemble's"
@@ -246,7 +247,7 @@ static cli_exit deliver(const request *r)
 
 /* ---- the run */
 
-/* All laws made from samples are called "empirical": their file names tell which. */
+/* All laws made from samples are called "empirical", so file names distinguish them. */
 static xb_status parse_laws(request *r)
 {
     const cli_value *given = cli_get(&r->s->args, "law");
@@ -274,6 +275,7 @@ static cli_exit evaluate(request *r)
         code = cli_uncertainty_find(r->s, &r->uncertainty, r->model, &rows,
                                     xb_evaluation_scores(r->e, 0),
                                     xb_evaluation_law_at(r->e, 0));
+    if (code == CLI_DONE) code = cli_status(r->s, xb_ranks_deliver(r->s->ctx));
     if (code == CLI_DONE)
         code = cli_recalibrate(r->s, &r->recalibration, r->model,
                                xb_evaluation_scores(r->e, 0));
@@ -314,37 +316,47 @@ static const cli_option options[] = {
      " .safetensors",
      0, 0},
     {"ood", 0, CLI_PATH, "FILE",
-     "rows from another distribution: AUROC of the uncertainty for telling"
-     " them apart",
+     "file of rows from another distribution; prints how well the uncertainty detects "
+     "them (AUROC)",
      0, 0},
     {"selective", 0, CLI_FLAG, NULL,
-     "also print the risk that is left when the least certain rows are not"
-     " answered",
+     "also print the error that remains when the least certain rows are left"
+     " unanswered",
      0, 0},
     {"samples", 0, CLI_TEXT, "N|auto",
-     "weight draws; auto: as many as the verdicts need, at most 40000 [1000]", 0, 0},
+     "number of weight draws; auto: as many as the verdicts need, at most 40000 [1000]",
+     0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
-     "largest difference of outputs that counts as the same, in their sds"
+     "largest difference of outputs that counts as the same, in epistemic sds"
      " [0.01]",
      1e-6, 10},
-    CLI_MISSING_OPTION,
     CLI_BACKEND_OPTION,
+    CLI_MISSING_OPTION,
     CLI_IMAGE_OPTIONS,
+};
+
+static const cli_title titles[] = {
+    {"law", "Evaluation"},
+    {"missing", "Tables"},
+    {"targets", "Images"},
+    {NULL, NULL},
 };
 
 const cli_command cli_command_eval = {
     .name = "eval",
     .group = "A Bayesian network",
-    .about =
-        "scores of a model under laws, how far the laws are apart; two models compared",
+    .about = "scores of a model under one or more laws, how far apart they are; two "
+             "models compared",
     .usage = "MODEL [OTHER] DATA [--law LAW]... [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors\n"
                "crossbayes eval square.safetensors square.csv --law gaussian --law mtj",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
+    .titles = titles,
     .min_args = 2,
     .max_args = 3,
     .more = cli_help_families,
     .run = run,
+    .together = true,
 };

@@ -1,4 +1,4 @@
-/* cmd_fit.c: `crossbayes fit`: a measured trace in, the law of its stationary part out.
+/* cmd_fit.c: `crossbayes fit`: fits a law to the stationary part of a measured trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,11 +57,11 @@ static cli_exit print_json(cli_session *s, const xb_fit *fit)
     return CLI_DONE;
 }
 
-/* What a fit is made of and comes to. */
+/* The inputs and results of a fit. */
 typedef struct job {
     cli_trace trace;
     xb_series *series;
-    xb_fit *fit, *whole; /* whole: NULL where the stationary part is all there is */
+    xb_fit *fit, *whole; /* whole: NULL if the stationary part is the whole trace */
     cli_figure figure;
 } job;
 
@@ -72,7 +72,7 @@ static void show(cli_session *s, const job *j)
     if (j->whole) cli_show_whole(j->whole);
 }
 
-/* The figure first: where it fails, no law file is left to mislead. */
+/* The figure is written first, so that no law file is left if it fails. */
 static cli_exit deliver(cli_session *s, const job *j)
 {
     const char *file = cli_text(&s->args, "output", NULL);
@@ -121,29 +121,39 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     CLI_TRACE_OPTIONS,
-    {"family", 0, CLI_TEXT, "FAMILY", "the only family to fit [all, best by AIC]", 0, 0},
-    {"criterion", 0, CLI_CHOICE, "aic|bic", "how the family is chosen [aic]", 0, 0},
+    {"family", 0, CLI_TEXT, "FAMILY",
+     "family to fit [every family; the best by --criterion is kept]", 0, 0},
+    {"criterion", 0, CLI_CHOICE, "aic|bic", "criterion that chooses the family [aic]", 0,
+     0},
     {"optimizer", 0, CLI_CHOICE, "newton|adam",
-     "optimiser; adam: as in the paper [newton]", 0, 0},
+     "optimiser of the likelihood; adam: as in the paper [newton]", 0, 0},
     {"adam-rate", 0, CLI_NUMBER, "RATE", "learning rate of Adam [1e-3]", 1e-9, 1},
     {"scale", 0, CLI_NUMBER, "S", "half-width of the support [fitted]", 1e-300, 1e300},
     {"offset", 0, CLI_NUMBER, "X", "centre of the law [the mean]", -1e300, 1e300},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S; kept in the law file", 0,
      0},
     {"output", 'o', CLI_OUTPUT, "FILE", "law file to write (JSON); -: stdout", 0, 0},
-    {"figure", 0, CLI_OUTPUT, "NAME", "figure to draw, NAME.svg (or .png, .pdf as named)",
-     0, 0},
+    {"figure", 0, CLI_OUTPUT, "NAME",
+     "figure to draw, NAME.svg, or NAME.png or NAME.pdf if so named", 0, 0},
+};
+
+static const cli_title titles[] = {
+    {"column", "Trace"},
+    {"family", "Law"},
+    {"output", "Output"},
+    {NULL, NULL},
 };
 
 const cli_command cli_command_fit = {
     .name = "fit",
     .group = "What is my device's noise?",
-    .about = "a measured trace to a law: stationary part, independent draws, family",
+    .about = "law of a measured trace: stationary part, independent draws, family",
     .usage = "NOISE.csv [-o law.json] [options]",
     .example = "crossbayes sample mtj:B=0.15,w=0.5 -n 1e5 -o noise.csv\n"
                "crossbayes fit noise.csv -o law.json --figure noise",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
+    .titles = titles,
     .min_args = 1,
     .max_args = 1,
     .run = run,

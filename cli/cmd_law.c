@@ -1,5 +1,5 @@
-/* cmd_law.c: `crossbayes law`: what a law is, in numbers. Everything is said of
- * the law as parametrised, on its own support. */
+/* cmd_law.c: `crossbayes law`: prints the numbers of a law. All of them refer to the law
+ * as parametrised, on its own support. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "law_samples.h"
 #include "print.h"
 
-/* One asked-for quantile, from whichever tail keeps the digits. */
+/* One requested quantile, computed from the tail that keeps the digits. */
 typedef struct quantile_answer {
     double u, one_minus_u;
     double x;
@@ -133,7 +133,7 @@ static void print_place(const xb_law *law)
            place.offset / u.factor, *u.text ? " " : "", u.text);
 }
 
-/* What rounding alone leaves of a number that is 0. */
+/* The largest value that rounding makes of 0. */
 static double without_rounding(double value, double scale)
 {
     const double rounding = 1e-13;
@@ -231,8 +231,8 @@ void cli_help_families(FILE *out)
 
 static const cli_option options[] = {
     {"quantile", 0, CLI_MASSES, "U,..",
-     "value below which the mass is U, for each U; 1-1e-20 works", 0, 0},
-    {"cdf", 0, CLI_NUMBERS, "X,..", "mass below X, for each X", 0, 0},
+     "quantile of each probability U; 1-1e-20 is exact", 0, 0},
+    {"cdf", 0, CLI_NUMBERS, "X,..", "probability below X, for each X", 0, 0},
     {"pdf", 0, CLI_NUMBERS, "X,..", "density at X, for each X", 0, 0},
     {"rule", 0, CLI_COUNT, "N", "Gauss rule of N points with the law as weight", 1,
      XB_RULE_MAX},
@@ -240,14 +240,16 @@ static const cli_option options[] = {
      0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "column of the samples, by name or number from 1",
      0, 0},
-    {"level", 0, CLI_NUMBER, "P", "p-value below which the law does not fit [0.01]", 1e-6,
+    {"level", 0, CLI_NUMBER, "P",
+     "significance threshold: the law does not fit at a smaller p-value [0.01]", 1e-6,
      0.5},
 };
 
 const cli_command cli_command_law = {
     .name = "law",
     .group = "What is my device's noise?",
-    .about = "moments, quantiles, densities, quadrature of a law; does it fit samples",
+    .about =
+        "moments, quantiles, densities and quadrature of a law; a test against samples",
     .usage = "LAW [options]",
     .example = "crossbayes law mtj:B=0.15,w=0.5 --quantile 0.01,0.5,1-1e-20 --rule 5\n"
                "crossbayes sample mtj:B=0.15,w=0.5 -n 1e4 -o noise.csv\n"

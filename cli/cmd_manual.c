@@ -7,8 +7,8 @@
 #include "commands.h"
 #include "print.h"
 
-/* Text as it is: backslashes and hyphens keep their meaning, a line that starts with a
- * dot or a quote is no request. */
+/* Escapes text: backslashes and hyphens keep their meaning, and a line that starts with a
+ * dot or a quote is not a request. */
 static void print_text(FILE *out, const char *text)
 {
     bool start = true;
@@ -56,7 +56,7 @@ static void print_block(FILE *out, const char *title, const char *text)
     fprintf(out, "%s.fi\n", text[0] && text[strlen(text) - 1] == '\n' ? "" : "\n");
 }
 
-/* What the help says besides, kept in its lines. */
+/* The additional text of the help, with its line breaks. */
 static cli_exit print_more(FILE *out, cli_session *s, const cli_command *c)
 {
     if (!c->more) return CLI_DONE;
@@ -118,7 +118,7 @@ static cli_exit write_page(cli_session *s, FILE *out, const char *name)
     }
     char suggestion[CLI_SUGGESTION];
     cli_suggest(suggestion, name, names, cli_commands_count);
-    return cli_fail(s, CLI_USAGE, "no command '%s'%s", name, suggestion);
+    return cli_fail(s, CLI_USAGE, "unknown command '%s'%s", name, suggestion);
 }
 
 static cli_exit run(cli_session *s)
@@ -130,7 +130,7 @@ static cli_exit run(cli_session *s)
 const cli_command cli_command_manual = {
     .name = "manual",
     .group = "This program",
-    .about = "the manual page of the program or of a command, for man",
+    .about = "manual page of the program or of one command, for man",
     .usage = "[COMMAND]",
     .example = "crossbayes manual fit",
     .min_args = 0,

@@ -1,5 +1,5 @@
-/* cmd_merge.c: `crossbayes merge`: runs the command that its shares belong to, with the
- * results that are in them. So what it prints and writes is what one run would have. */
+/* cmd_merge.c: `crossbayes merge`: runs the command that the shares belong to, with the
+ * results that they hold. So it prints and writes what a single run would have. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@ static const cli_command *find_command(const char *name)
     return NULL;
 }
 
-/* Options of `merge` that go on to the command, where it has not been told itself. */
+/* Options of `merge` that are passed on to the command, unless the command had them
+ * itself. */
 enum { ADDED = 4 };
 static int add_options(const cli_session *s, const xb_shares *shares,
                        const char *added[ADDED])
@@ -40,7 +41,7 @@ static cli_exit replay(cli_session *s, const xb_shares *shares)
     const int more = add_options(s, shares, added);
     const cli_command *command = find_command(xb_shares_word(shares, 0));
     if (!command)
-        return cli_fail(s, CLI_USAGE, "%s: there is no command '%.40s'", s->args.arg[0],
+        return cli_fail(s, CLI_USAGE, "%s: unknown command '%.40s'", s->args.arg[0],
                         xb_shares_word(shares, 0));
     char **argv = calloc((size_t)(words + more) + 1, sizeof *argv);
     if (!argv) return cli_status(s, XB_E_MEMORY);
@@ -56,7 +57,8 @@ static cli_exit run(cli_session *s)
 {
     xb_shares *shares = NULL;
     if (cli_flag(&s->args, "seed"))
-        return cli_fail(s, CLI_USAGE, "--seed belongs to the command of the shares");
+        return cli_fail(s, CLI_USAGE,
+                        "--seed was set by the command that made the shares");
     cli_exit code =
         cli_status(s, xb_shares_open(s->ctx, &shares, s->args.arg, s->args.n_args));
     if (code == CLI_DONE) code = replay(s, shares);
@@ -67,7 +69,7 @@ static cli_exit run(cli_session *s)
 const cli_command cli_command_merge = {
     .name = "merge",
     .group = "More than one machine",
-    .about = "shares of a prediction, sweep or study put together",
+    .about = "whole result from the shares of a prediction, sweep or study",
     .usage = "SHARE... [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors\n"

@@ -1,5 +1,5 @@
-/* cmd_plan.c: `crossbayes plan`: will the shape of a law's noise matter to a net? The
- * prediction, the measured distance beside it, and what to do about it. */
+/* cmd_plan.c: `crossbayes plan`: forecasts whether the shape of a law's noise matters to
+ * a net: the predicted distance, the measured one beside it, and what to do about it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static xb_status plan_output(plan_job *job, const xb_weights *weights, const flo
     return xb_plan_create(job->s->ctx, &c->plan, job->net, weights, x, job->law, &opt);
 }
 
-/* Each output for itself. */
+/* Plans each output separately. */
 static xb_status plan_case_at(plan_job *job, const xb_weights *weights, const float *x,
                               int64_t row, int64_t member)
 {
@@ -37,7 +37,7 @@ static xb_status plan_case_at(plan_job *job, const xb_weights *weights, const fl
     return status;
 }
 
-/* Each member of an ensemble for itself. */
+/* Plans each member of an ensemble separately. */
 static xb_status plan_at(plan_job *job, const float *x, int64_t row)
 {
     const int64_t members = cli_plan_members(job);
@@ -105,9 +105,10 @@ static cli_exit plan_model(plan_job *job)
     const int64_t each = cli_plan_members(job) * cli_plan_outputs(job),
                   most = PLAN_ROWS_MAX / each;
     if (xb_model_class_count(job->model) > 0)
-        return cli_fail(s, CLI_USAGE,
-                        "%s: a model of classes; plan takes models of numbers",
-                        cli_text(&s->args, "model", NULL));
+        return cli_fail(
+            s, CLI_USAGE,
+            "%s: the model predicts classes; plan takes models that predict numbers",
+            cli_text(&s->args, "model", NULL));
     if ((cli_flag(&s->args, "data") ? rows : 1) > most)
         return cli_fail(s, CLI_USAGE,
                         "--rows %lld of %lld members and %lld targets: expected at most"
@@ -123,7 +124,7 @@ static cli_exit plan_model(plan_job *job)
     return cli_status(s, status);
 }
 
-/* Neither net nor model: what equal shares would need. */
+/* With neither net nor model: the number of equal shares needed. */
 static cli_exit deliver(const plan_job *job)
 {
     cli_progress_clear(&job->s->progress);
@@ -143,9 +144,9 @@ static cli_exit plan(plan_job *job)
     cli_session *s = job->s;
     bool net = cli_flag(&s->args, "net"), model = cli_flag(&s->args, "model");
     if (net && model)
-        return cli_fail(s, CLI_USAGE, "--net and --model: one of them, not both");
+        return cli_fail(s, CLI_USAGE, "--net and --model exclude each other");
     if (cli_flag(&s->args, "data") && !model)
-        return cli_fail(s, CLI_USAGE, "--data goes with --model");
+        return cli_fail(s, CLI_USAGE, "--data needs --model");
     double interval = 0;
     const char *every = cli_text(&s->args, "read-interval", NULL);
     if (every && (xb_quantity_parse(s->ctx, &interval, every, "s") != XB_OK))
@@ -192,32 +193,33 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     {"net", 0, CLI_TEXT, "TEXT",
-     "layers without weights (crossbayes help net): equal shares of the"
-     " variance are assumed",
+     "layers of an untrained net (crossbayes help net), whose weights are assumed to "
+     "share the variance equally",
      0, 0},
-    {"inputs", 0, CLI_COUNT, "N", "number of inputs of that net [1]", 1, 65536},
-    {"model", 0, CLI_PATH, "FILE", "trained model, whose own weights are used", 0, 0},
-    {"data", 0, CLI_PATH, "FILE", "table at whose rows to plan [the mean input]", 0, 0},
-    {"rows", 0, CLI_COUNT, "N", "number of rows, evenly spread over the table [3]", 1,
-     PLAN_ROWS_MAX},
-    {"tolerance", 0, CLI_NUMBER, "KL", "KL that does not matter, in nats [0.001]", 1e-12,
-     10},
-    {"draws", 0, CLI_COUNT, "N", "draws of the hidden layers [32768]", 32, 1e9},
+    {"inputs", 0, CLI_COUNT, "N", "number of inputs of --net [1]", 1, 65536},
+    {"model", 0, CLI_PATH, "FILE", "trained model whose weights are used", 0, 0},
+    {"data", 0, CLI_PATH, "FILE",
+     "table whose rows are the inputs to plan for [the mean input]", 0, 0},
+    {"rows", 0, CLI_COUNT, "N", "number of rows used, evenly spread over the table [3]",
+     1, PLAN_ROWS_MAX},
+    {"tolerance", 0, CLI_NUMBER, "KL", "largest KL that does not matter, in nats [0.001]",
+     1e-12, 10},
+    {"draws", 0, CLI_COUNT, "N", "number of draws of the hidden layers [32768]", 32, 1e9},
     {"predict-only", 0, CLI_FLAG, NULL,
-     "print the prediction without a measurement beside it", 0, 0},
+     "print the predicted KL only, without a measured one beside it", 0, 0},
     {"read-interval", 0, CLI_TEXT, "TIME",
-     "time between reads, for the verdict on draws, e.g. 50ms [the trace's own"
+     "time between reads, for the verdict on reads as draws, e.g. 50ms [the trace's"
      " interval]",
      0, 0},
-    {"reads", 0, CLI_COUNT, "N", "reads for one prediction, for that verdict [100]", 1,
-     1e9},
+    {"reads", 0, CLI_COUNT, "N",
+     "number of reads per prediction, for the verdict on reads as draws [100]", 1, 1e9},
     CLI_BACKEND_OPTION,
 };
 
 const cli_command cli_command_plan = {
     .name = "plan",
     .group = "Will it work on my device?",
-    .about = "will the shape of the noise matter, and how wide must layers be",
+    .about = "forecast: will the shape of the noise matter, and how wide must layers be",
     .usage = "LAW [--net TEXT | --model FILE] [--tolerance KL] [options]",
     .example =
         "crossbayes plan bimodal --net 'dense 8, elu, dense 1' --tolerance 1e-3\n"

@@ -1,4 +1,4 @@
-/* cmd_predict.c: `crossbayes predict`: a model and a table in, predictions out. */
+/* cmd_predict.c: `crossbayes predict`: predicts the rows of a table with a model. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ typedef struct request {
     cli_exit failed;
 } request;
 
-/* Rows of a table that are in memory at a time. Their draws take as much as they do. */
+/* The number of rows of a table in memory at a time. Their draws take as much memory
+ * again. */
 enum { BLOCK_ROWS = 1 << 16 };
 
 static int64_t blank_lines(const request *r)
@@ -62,7 +63,8 @@ static cli_exit print_json(const request *r, const xb_prediction *p, const xb_la
     return cli_json_print(r->s, root);
 }
 
-/* The rows of one prediction, after the names of the columns where they are the first. */
+/* Writes the rows of one prediction, preceded by the column names if they are the first.
+ */
 static cli_exit write_prediction(request *r, const xb_prediction *p)
 {
     if (!r->open) {
@@ -76,7 +78,7 @@ static cli_exit write_prediction(request *r, const xb_prediction *p)
     return CLI_DONE;
 }
 
-/* Before the first rows: the number of draws, which is that of all rows. */
+/* Before the first rows: chooses the number of draws, which holds for all rows. */
 static cli_exit prepare(request *r, const xb_rows *rows)
 {
     if (r->asked) return CLI_DONE;
@@ -126,7 +128,7 @@ static bool take_block(void *arg, const xb_frame *block)
     return r->failed == CLI_DONE;
 }
 
-/* A line without anything may have been a row once. */
+/* A blank line may have been meant as a row. */
 static void say_blanks(const request *r, const char *data)
 {
     const int64_t n = blank_lines(r);
@@ -134,8 +136,8 @@ static void say_blanks(const request *r, const char *data)
     if (n == 0 || cli_quiet(r->s)) return;
     cli_progress_clear(&r->s->progress);
     fprintf(stderr,
-            "  %s: %lld blank %s skipped; predictions are one per row, so their numbers"
-            " differ from the file's lines\n",
+            "  %s: %lld blank %s skipped; there is one prediction per row, so row "
+            "numbers differ from line numbers of the file\n",
             cli_shown(name, data), (long long)n, xb_plural(n, "line was", "lines were"));
 }
 
@@ -148,7 +150,7 @@ static void print_summary(const request *r, const xb_law *law)
            (long long)r->draws, xb_plural(r->draws, "weight draw", "weight draws"),
            xb_law_text(law));
     if (r->opt.adaptive && r->rows > 0)
-        printf("  each row took as many as its interval needs, %.4g on average\n",
+        printf("  each row took as many draws as its interval needs, %.4g on average\n",
                r->used / (double)r->rows);
     if (isnan(r->error))
         printf("  Monte Carlo error of the means: unknown with so few draws\n");
@@ -177,7 +179,7 @@ static cli_exit deliver(request *r, const xb_prediction *p)
     return CLI_DONE;
 }
 
-/* Long tables go by in blocks, unless all predictions are one JSON object. */
+/* Long tables are processed in blocks, unless all predictions form one JSON object. */
 static cli_exit ask(request *r, const char *data)
 {
     const bool whole = cli_json(r->s) && to_stdout(r);
@@ -188,7 +190,7 @@ static cli_exit ask(request *r, const char *data)
     opt.on_block = take_block;
     opt.on_block_arg = r;
     xb_status status = cli_model_rows(r->s, &r->in.frame, r->model, data, false, &opt);
-    if (r->failed != CLI_DONE) return r->failed; /* and said */
+    if (r->failed != CLI_DONE) return r->failed; /* already reported */
     if (status == XB_OK) r->in.n = xb_frame_row_count(r->in.frame);
     return cli_status(r->s, status);
 }
@@ -253,25 +255,31 @@ static const cli_option options[] = {
     {"law", 0, CLI_TEXT, "LAW",
      "distribution of the weights' noise (crossbayes help law) [the model's]", 0, 0},
     {"samples", 0, CLI_TEXT, "N|auto|adaptive",
-     "weight draws; auto: as many as the means need, with how many each interval needs;"
-     " adaptive: for each row as many as its interval needs [1000]",
+     "number of weight draws; auto: as many as the means need, with the number that each "
+     "interval needs in the output; adaptive: for each row as many as its interval needs "
+     "[1000]",
      0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
-     "auto: Monte Carlo error of the means over the predictive sd [0.02]", 1e-4, 1},
+     "auto: largest Monte Carlo error of a mean, in predictive sds [0.02]", 1e-4, 1},
     {"interval-tolerance", 0, CLI_NUMBER, "X",
-     "auto, adaptive: Monte Carlo error of an interval's ends over the predictive sd"
+     "auto, adaptive: largest Monte Carlo error of an interval's ends, in predictive sds"
      " [0.1]",
      1e-3, 1},
     {"interval", 0, CLI_NUMBER, "SHARE",
-     "share of the predictive inside the central interval [0.95]", 1e-6, 0.999999},
+     "probability inside the central predictive interval [0.95]", 1e-6, 0.999999},
     {"id", 0, CLI_TEXT, "COLUMN",
      "table: column that names the rows, copied to the output [that of train"
      " --id]",
      0, 0},
     CLI_MISSING_OPTION,
-    CLI_BACKEND_OPTION,
     CLI_IMAGE_OPTIONS,
+    CLI_BACKEND_OPTION,
     CLI_SHARE_OPTION,
+};
+
+static const cli_title titles[] = {
+    {"output", "Prediction"}, {"id", "Tables"}, {"targets", "Images"},
+    {"backend", "Machines"},  {NULL, NULL},
 };
 
 const cli_command cli_command_predict = {
@@ -284,6 +292,7 @@ const cli_command cli_command_predict = {
                "crossbayes predict square.safetensors square.csv -o pred.csv",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
+    .titles = titles,
     .min_args = 2,
     .max_args = 2,
     .more = cli_help_families,

@@ -1,5 +1,5 @@
-/* cmd_reproduce.c: `crossbayes reproduce`: all figures of the paper, or some, and a page
- * that sets each beside what the paper says. The terminal gets the short story. */
+/* cmd_reproduce.c: `crossbayes reproduce`: makes all figures of the paper, or some, and a
+ * page that compares each with what the paper says. The terminal gets a summary. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static cli_exit read_figures(cli_session *s, unsigned *out)
         list += *list == ',';
     }
     if (*out == 0 && cli_flag(&s->args, "only"))
-        return cli_fail(s, CLI_USAGE, "--only: expected figures, like 1,4 or energy");
+        return cli_fail(s, CLI_USAGE, "--only: expected figures, such as 1,4 or energy");
     return CLI_DONE;
 }
 
@@ -63,7 +63,8 @@ static cli_exit read_options(cli_session *s, xb_reproduce_options *o)
 {
     *o = xb_reproduce_options_default();
     bool quick = cli_flag(&s->args, "quick"), full = cli_flag(&s->args, "full");
-    if (quick && full) return cli_fail(s, CLI_USAGE, "--quick or --full, not both");
+    if (quick && full)
+        return cli_fail(s, CLI_USAGE, "--quick and --full exclude each other");
     o->effort = quick ? XB_EFFORT_QUICK : full ? XB_EFFORT_FULL : XB_EFFORT_NORMAL;
     o->faces = cli_text(&s->args, "data", NULL);
     o->formats = cli_formats(cli_text(&s->args, "format", "svg,png"));
@@ -71,7 +72,7 @@ static cli_exit read_options(cli_session *s, xb_reproduce_options *o)
     return read_figures(s, &o->figures);
 }
 
-/* ---- the short story */
+/* ---- the summary */
 
 static int tally(const xb_reproduction *r, int figure, xb_finding_kind finding)
 {
@@ -85,7 +86,7 @@ static int tally(const xb_reproduction *r, int figure, xb_finding_kind finding)
 
 static void show_figures(const xb_reproduction *r)
 {
-    static const char *const states[] = {"not made", "as before", "made"};
+    static const char *const states[] = {"not made", "kept", "made"};
     printf("%-8s%-12s%8s%9s%13s\n", "", "study", "agree", "differ", "cannot tell");
     for (int f = 1; f <= XB_PAPER_FIGURES; f++) {
         xb_figure_state state = xb_reproduction_figure(r, f);
@@ -99,7 +100,7 @@ static void show_figures(const xb_reproduction *r)
     }
 }
 
-/* What differs is what a reader wants to know. */
+/* Lists the claims that differ, which interest a reader most. */
 static void show_differences(const xb_reproduction *r)
 {
     enum { COLUMN = 8 };
@@ -165,12 +166,11 @@ static cli_exit run(cli_session *s)
     xb_status status = xb_reproduce(s->ctx, &r, dir, &options);
     cli_progress_clear(&s->progress);
     if (status == XB_E_CANCELLED)
-        return cli_fail(s, CLI_FAILED,
-                        "stopped%s; the same command goes on where this one was",
-                        had && !page_is_there(dir)
-                            ? ", and the page of the older run is gone, since some of its"
-                              " figures have been replaced"
-                            : "");
+        return cli_fail(
+            s, CLI_FAILED, "stopped%s; the same command continues where this one stopped",
+            had && !page_is_there(dir) ? ", and the older run's page was removed because "
+                                         "some of its figures were replaced"
+                                       : "");
     code = status == XB_OK ? show(s, r, dir) : cli_status(s, status);
     xb_reproduction_destroy(r);
     return code;
@@ -178,14 +178,15 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, "DIR",
-     "folder of the results, made if missing [reproduction]", 0, 0},
+     "folder for the results; created if missing [reproduction]", 0, 0},
     {"quick", 0, CLI_FLAG, NULL, "fewer draws, nets and seeds; takes half a minute", 0,
      0},
     {"full", 0, CLI_FLAG, NULL,
      "three seeds and four depths for Fig. 4 and 8; takes half an hour", 0, 0},
-    {"only", 0, CLI_TEXT, "FIG,..", "figures to make: 1 to 8, or names of studies [all]",
+    {"only", 0, CLI_TEXT, "FIG,..",
+     "figures to make, 1 to 8 or names of studies, separated by commas [all]", 0, 0},
+    {"data", 0, CLI_PATH, "DIR", "folder of UTKFace images for Fig. 6 [synthetic faces]",
      0, 0},
-    {"data", 0, CLI_PATH, "DIR", "folder of UTKFace for Fig. 6 [synthetic faces]", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
     CLI_BACKEND_OPTION,
 };
@@ -193,10 +194,11 @@ static const cli_option options[] = {
 const cli_command cli_command_reproduce = {
     .name = "reproduce",
     .group = "The paper's experiments",
-    .about = "all its figures, with a page that says what agrees",
+    .about = "all figures of the paper, with a page that says what agrees",
     .usage = "[--quick|--full] [-o DIR] [options]",
     .example = "crossbayes reproduce --quick --only 1,2 -o paper",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
     .run = run,
+    .together = true,
 };

@@ -1,8 +1,7 @@
-/* cmd_sample.c: `crossbayes sample`: draws of a law in a file.
+/* cmd_sample.c: `crossbayes sample`: writes draws of a law to a file.
  *
- * Draw i is a function of (seed, i) alone, so the bytes do not depend on the
- * number of threads or on N. NPY files are made whole in memory, text is
- * streamed. */
+ * Draw i depends only on (seed, i), so the bytes do not depend on the
+ * number of threads or on N. NPY files are made in memory, text is streamed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +12,9 @@
 #include "print.h"
 #include "textfile.h"
 
-enum { CHUNK = 1 << 20 }; /* draws between two looks at the progress */
+enum { CHUNK = 1 << 20 }; /* draws between two progress events */
 
-/* Sums about a fixed centre: no digits lost for laws far from 0. */
+/* Sums about a fixed centre, so that laws far from 0 lose no digits. */
 typedef struct totals {
     int64_t n;
     double centre, sum, sum_squares;
@@ -147,7 +146,7 @@ static cli_exit write_text(sampling *job, const char *path)
     return code == CLI_DONE ? closed : code;
 }
 
-/* What the numbers should be, beside what they are. */
+/* The expected numbers beside the actual ones. */
 typedef struct summary {
     double mean, sd, law_mean, law_sd;
     double mean_error, sd_error; /* standard errors at this n */
@@ -196,13 +195,14 @@ static cli_exit print_json(const sampling *job, const char *path, json_t *draws)
     return cli_json_print(job->s, root);
 }
 
-/* -o - --json: what a script can take in one piece. */
+/* -o - --json: all draws as one JSON object. */
 static cli_exit print_draws_json(sampling *job)
 {
     enum { MOST = 1000000 };
     if (job->n > MOST)
-        return cli_fail(job->s, CLI_USAGE, "-o - --json: at most %d draws; -o FILE.npy",
-                        MOST);
+        return cli_fail(
+            job->s, CLI_USAGE,
+            "-o - --json prints at most %d draws; write more with -o FILE.npy", MOST);
     void *z = malloc((size_t)(job->n * item_size(job)));
     if (!z) return cli_fail(job->s, CLI_FAILED, "not enough memory for the draws");
     cli_exit code = fill(job, z, job->n, 0);
@@ -218,14 +218,14 @@ static cli_exit print_draws_json(sampling *job)
     return print_json(job, NULL, list);
 }
 
-/* What came out, with the error it should have, beside what the law says. */
+/* The sample's value with its expected error, and the law's value beside it. */
 static void print_moment(const char *name, double value, double error, double of_law,
                          const char *unit)
 {
     char text[96];
     xb_si_unit u = xb_si_unit_for(fabs(of_law), unit);
     xb_quantity_text(text, sizeof text, value, error, unit);
-    printf("  %-6s%s, of the law %.6g%s%s\n", name, text, of_law / u.factor,
+    printf("  %-6s%s (law: %.6g%s%s)\n", name, text, of_law / u.factor,
            *u.text ? " " : "", u.text);
 }
 
@@ -255,8 +255,8 @@ static cli_exit draw(sampling *job, const char *path)
         cli_exit code = write_text(job, path);
         if (code != CLI_DONE) return code;
     } else {
-        return cli_fail(job->s, CLI_USAGE, "%s: expected a name in .npy or .csv, or -",
-                        path);
+        return cli_fail(job->s, CLI_USAGE,
+                        "%s: expected a name that ends in .npy or .csv, or -", path);
     }
     cli_progress_clear(&job->s->progress);
     if (to_stdout) return CLI_DONE; /* the draws are the output */
@@ -270,7 +270,7 @@ static cli_exit run(cli_session *s)
     const char *path = cli_text(&s->args, "output", NULL);
     if (!path) return cli_fail(s, CLI_USAGE, "missing -o FILE (-o - prints to stdout)");
     if (!cli_flag(&s->args, "count"))
-        return cli_fail(s, CLI_USAGE, "how many? give -n N");
+        return cli_fail(s, CLI_USAGE, "missing -n N, the number of draws");
     sampling job = {.s = s};
     job.n = (int64_t)cli_count(&s->args, "count", 0);
     job.standardise = cli_flag(&s->args, "standardise");
@@ -317,15 +317,15 @@ static const cli_option options[] = {
      "scale to the units of the samples that the law file was fitted to", 0, 0},
     {"dtype", 0, CLI_CHOICE, "f4|f8", "float32 or float64 [f4]", 0, 0},
     {"backend", 0, CLI_CHOICE, "cpu|cuda|auto",
-     "what makes the draws (the same bytes); auto: the CPU, since copying from"
-     " a GPU takes longer than drawing [cpu]",
+     "processor that makes the draws, the same bytes on each; auto: the CPU, since "
+     "copying from a GPU takes longer than drawing [cpu]",
      0, 0},
 };
 
 const cli_command cli_command_sample = {
     .name = "sample",
     .group = "What is my device's noise?",
-    .about = "random draws from a law, to a file",
+    .about = "random draws from a law, written to a file",
     .usage = "LAW -n N -o FILE [options]",
     .example = "crossbayes sample mtj:B=0.15,w=0.5 -n 1e6 -o z.npy",
     .options = options,

@@ -1,5 +1,5 @@
-/* cmd_study.c: `crossbayes study`: one of the paper's experiments, its numbers
- * as CSV and JSON and its figures. */
+/* cmd_study.c: `crossbayes study`: runs one of the paper's experiments and writes its
+ * numbers as CSV and JSON and its figures. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "inputs.h"
 #include "outputs.h"
 #include "print.h"
+#include "share_option.h"
 #include "show.h"
 #include "study_words.h"
 #include "trace_input.h"
@@ -21,12 +22,13 @@ static cli_exit check_name(cli_session *s, const char *name)
     }
     const char *nearest = cli_nearest(name, names, count);
     if (nearest)
-        return cli_fail(s, CLI_USAGE, "no study '%s', did you mean '%s'?", name, nearest);
-    return cli_fail(s, CLI_USAGE, "no study '%s' (crossbayes study --help lists them)",
-                    name);
+        return cli_fail(s, CLI_USAGE, "unknown study '%s', did you mean '%s'?", name,
+                        nearest);
+    return cli_fail(s, CLI_USAGE,
+                    "unknown study '%s' (crossbayes study --help lists them)", name);
 }
 
-/* Options that not every study has, and whose they are. */
+/* Options that only some studies have, with the names of these studies. */
 static const char *const owners[][2] = {
     {"noise", "laws"},
     {"column", "laws"},
@@ -49,8 +51,9 @@ static const char *const owners[][2] = {
     {"share", "energy|narrow|array|retention"},
 };
 
-/* Studies whose cells can be dealt. */
-static const char dealt[] = "energy|narrow|array|retention";
+/* Studies whose work can be shared among processes, and one that ranks go through
+ * together. */
+static const char dealt[] = "energy|narrow|array|retention|utkface";
 
 static cli_exit check_options(cli_session *s, const char *name)
 {
@@ -58,24 +61,25 @@ static cli_exit check_options(cli_session *s, const char *name)
         !cli_flag(&s->args, "share"))
         return cli_fail(
             s, CLI_USAGE,
-            "the study %s is not dealt to ranks: start it once, without mpirun", name);
+            "the study %s cannot run on several ranks: start it once, without mpirun",
+            name);
     for (int i = 0; i < CLI_COUNT_OF(owners); i++)
         if (cli_flag(&s->args, owners[i][0]) && !cli_has_word(owners[i][1], name))
-            return cli_fail(s, CLI_USAGE, "--%s goes with the study %s, not with %s",
+            return cli_fail(s, CLI_USAGE, "--%s is an option of the study %s, not of %s",
                             owners[i][0], owners[i][1], name);
     if (cli_flag(&s->args, "column") && !cli_flag(&s->args, "noise"))
-        return cli_fail(s, CLI_USAGE, "--column goes with --noise");
+        return cli_fail(s, CLI_USAGE, "--column needs --noise");
     if (cli_flag(&s->args, "rows") && !cli_flag(&s->args, "noise"))
-        return cli_fail(s, CLI_USAGE, "--rows goes with --noise");
+        return cli_fail(s, CLI_USAGE, "--rows needs --noise");
     if (cli_flag(&s->args, "target") && !cli_flag(&s->args, "data"))
-        return cli_fail(s, CLI_USAGE, "--target goes with --data");
+        return cli_fail(s, CLI_USAGE, "--target needs --data");
     if (strcmp(name, "retention") == 0 && !cli_flag(&s->args, "device"))
         return cli_fail(s, CLI_USAGE,
                         "missing --device FILE, a device file (crossbayes device)");
     if (cli_flag(&s->args, "cache") && cli_flag(&s->args, "no-cache"))
-        return cli_fail(s, CLI_USAGE, "--cache or --no-cache, not both");
+        return cli_fail(s, CLI_USAGE, "--cache and --no-cache exclude each other");
     if (cli_flag(&s->args, "full") && cli_flag(&s->args, "quick"))
-        return cli_fail(s, CLI_USAGE, "--quick or --full, not both");
+        return cli_fail(s, CLI_USAGE, "--quick and --full exclude each other");
     return CLI_DONE;
 }
 
@@ -89,7 +93,7 @@ static cli_exit print_json(cli_session *s, const xb_study *study)
     return CLI_DONE;
 }
 
-/* The older results stay until all new ones are made. */
+/* Older results stay until all new ones are made. */
 static xb_status write_study(cli_session *s, const xb_study *study, const char *dir)
 {
     char facts[128], page[128];
@@ -135,7 +139,7 @@ static cli_exit deliver(cli_session *s, const xb_study *study, const char *dir)
 
 enum { LIST_MAX = 64 };
 
-/* Whole numbers of a list option; -1 after saying what is wrong. */
+/* The whole numbers of a list option; -1 after reporting an error. */
 static int read_list(cli_session *s, int64_t out[LIST_MAX], const char *name)
 {
     const cli_value *v = cli_get(&s->args, name);
@@ -154,7 +158,7 @@ static int read_list(cli_session *s, int64_t out[LIST_MAX], const char *name)
     return v->n_items;
 }
 
-/* What the studies of trained nets are told; the lists stay the caller's. */
+/* Sets the options of the studies of trained nets; the caller keeps the lists. */
 static cli_exit net_options(cli_session *s, xb_study_options *o, int64_t width[LIST_MAX],
                             int64_t depth[LIST_MAX])
 {
@@ -173,7 +177,8 @@ static cli_exit net_options(cli_session *s, xb_study_options *o, int64_t width[L
     return CLI_DONE;
 }
 
-/* What the study of faces is told; checkpoints go where its results will be. */
+/* Sets the options of the study of faces; its checkpoints go to the folder of its
+ * results. */
 static cli_exit face_options(cli_session *s, xb_study_options *o, const char *name,
                              const char *dir)
 {
@@ -185,8 +190,7 @@ static cli_exit face_options(cli_session *s, xb_study_options *o, const char *na
     o->resume = cli_flag(&s->args, "resume");
     if (o->data || strcmp(name, "utkface") != 0) return CLI_DONE;
     return cli_fail(s, CLI_USAGE,
-                    "where are the faces? give --data FOLDER of UTKFace, or --data"
-                    " synthetic");
+                    "missing --data FOLDER of UTKFace, or --data synthetic");
 }
 
 static cli_exit run_study(cli_session *s, const char *name, const char *dir,
@@ -202,8 +206,11 @@ static cli_exit run_study(cli_session *s, const char *name, const char *dir,
     if (code == CLI_DONE && noise) code = cli_trace_rows(s, &first, &end, end);
     options->noise = x ? x + first : NULL;
     options->noise_n = end - first;
+    if (code == CLI_DONE && strcmp(name, "utkface") == 0)
+        code = cli_ranks_together(s, false);
     if (code == CLI_DONE)
         code = cli_status(s, xb_study_run(s->ctx, &study, name, options));
+    if (code == CLI_DONE) code = cli_status(s, xb_ranks_deliver(s->ctx));
     if (code == CLI_DONE) code = deliver(s, study, dir);
     xb_study_destroy(study);
     xb_free(x);
@@ -247,40 +254,47 @@ static void list_studies(FILE *out)
 
 static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, "DIR",
-     "folder of the results, made if missing [named after the study]", 0, 0},
+     "folder for the results; created if missing [named after the study]", 0, 0},
     {"device", 0, CLI_TEXT, "LAW|FILE",
-     "law of the device; retention: a device file [mtj:B=0.15,w=0.5]", 0, 0},
+     "law of the device's noise; retention: a device file [mtj:B=0.15,w=0.5]", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: file of measured samples [a built-in sample]",
      0, 0},
     {"rows", 0, CLI_TEXT, "A:B", "laws: samples A to B, counted from 1 [all]", 0, 0},
-    {"column", 'c', CLI_TEXT, "COLUMN", "column of FILE, by name or number from 1", 0, 0},
-    {"law", 'l', CLI_TEXTS, "LAW", "energy, narrow: a further law; may be repeated", 0,
-     0},
-    {"widths", 0, CLI_NUMBERS, "W,..", "energy, narrow: units of the nets' layers", 0, 0},
-    {"depths", 0, CLI_NUMBERS, "D,..", "energy, narrow: numbers of hidden layers", 0, 0},
-    {"seeds", 0, CLI_COUNT, "K", "energy, narrow: nets of each size; retention: chips", 1,
-     1000},
+    {"column", 'c', CLI_TEXT, "COLUMN",
+     "laws: column of --noise FILE, by name or number from 1", 0, 0},
+    {"law", 'l', CLI_TEXTS, "LAW",
+     "energy, narrow: further law to compare; may be repeated", 0, 0},
+    {"widths", 0, CLI_NUMBERS, "W,..",
+     "energy, narrow: widths of the hidden layers, in units", 0, 0},
+    {"depths", 0, CLI_NUMBERS, "D,..",
+     "energy, narrow: depths of the nets, in hidden layers", 0, 0},
+    {"seeds", 0, CLI_COUNT, "K",
+     "energy, narrow: number of nets of each size; retention: number of chips", 1, 1000},
     {"loss", 0, CLI_NUMBER, "NATS",
      "retention: loss of log density at which a refresh is due, in nats [0.1]", 1e-6,
      1e6},
     {"kernels-only", 0, CLI_FLAG, NULL, "energy, narrow: keep biases fixed", 0, 0},
     {"keep-n-eff", 0, CLI_NUMBER, "WEIGHT",
-     "energy, narrow: weight of a training penalty on weights that stand out,"
+     "energy, narrow: strength of a training penalty on weights that dominate the output,"
      " e.g. 0.01",
      0, 1e6},
     {"noise-scale", 0, CLI_CHOICE, "min|max",
      "scalar: noise of the data, 0.1 |min(1, x)| or 0.1 max(1, x) [min]", 0, 0},
     {"data", 0, CLI_TEXT, "FILE|DIR|synthetic",
-     "array, retention: a table [a built-in one]; utkface: the images", 0, 0},
+     "array, retention: table to learn from [a built-in one]; utkface: folder of images, "
+     "or synthetic",
+     0, 0},
     {"target", 0, CLI_TEXT, "COLUMN",
-     "array, retention: target column of that table [the last]", 0, 0},
+     "array, retention: target column of the table [the last]", 0, 0},
     {"size", 0, CLI_COUNT, "N",
      "utkface: size of the images, N x N [100; 64 with --quick]", 8, 512},
     CLI_CACHE_OPTIONS("utkface: "),
     {"resume", 0, CLI_FLAG, NULL, "utkface: continue a run that was stopped", 0, 0},
     CLI_BACKEND_OPTION,
-    {"quick", 0, CLI_FLAG, NULL, "fewer draws and orders; takes seconds", 0, 0},
-    {"full", 0, CLI_FLAG, NULL, "energy: depth 4 too, three seeds, more draws", 0, 0},
+    {"quick", 0, CLI_FLAG, NULL, "fewer draws and quadrature orders; takes seconds", 0,
+     0},
+    {"full", 0, CLI_FLAG, NULL, "energy, narrow: also depth 4, three seeds, more draws",
+     0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
     CLI_SHARE_OPTION,
 };
@@ -288,7 +302,7 @@ static const cli_option options[] = {
 const cli_command cli_command_study = {
     .name = "study",
     .group = "The paper's experiments",
-    .about = "one experiment: tables, facts and figures",
+    .about = "one experiment of the paper: tables, facts and figures",
     .usage = "NAME [-o DIR] [options]",
     .example = "crossbayes study quadrature --quick -o quadrature\n"
                "crossbayes study energy --device ecram --widths 1,8 --quick -o energy\n"

@@ -1,4 +1,5 @@
-/* cmd_train.c: `crossbayes train`: a table or images in, a model file out. */
+/* cmd_train.c: `crossbayes train`: trains a model on a table or images and writes a model
+ * file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "cells_input.h"
 #include "inputs.h"
 #include "outputs.h"
+#include "share_option.h"
 #include "print.h"
 #include "table_options.h"
 #include "train_show.h"
@@ -66,8 +68,8 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
     return status;
 }
 
-/* The model first: what took the time. Training left a checkpoint of its end, which
- * stays until both files are there. */
+/* Writes the model first, because it took the time. Training left a checkpoint of its
+ * end, which stays until both files are written. */
 static cli_exit deliver(cli_session *s, const cli_trained *o, const char *checkpoint)
 {
     const char *file = cli_text(&s->args, "trace", NULL);
@@ -75,7 +77,7 @@ static cli_exit deliver(cli_session *s, const cli_trained *o, const char *checkp
     if (status == XB_OK && file)
         status = xb_table_write_csv(s->ctx, xb_train_report_trace(o->report), file);
     if (status != XB_OK)
-        return cli_fail(s, CLI_FAILED, "%s; --resume has the result from %s",
+        return cli_fail(s, CLI_FAILED, "%s; --resume takes the finished training from %s",
                         xb_ctx_message(s->ctx), checkpoint);
     (void)xb_os_unlink(checkpoint);
     cli_progress_clear(&s->progress);
@@ -103,6 +105,7 @@ static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
         status =
             xb_train_gradient_noise(s->ctx, &result.noise, result.model, &data, o, PAIRS);
     if (status == XB_OK) status = cli_inputs_test(s, &result.test, in, result.model);
+    if (status == XB_OK) status = xb_ranks_deliver(s->ctx);
     cli_exit code =
         status == XB_OK ? deliver(s, &result, o->checkpoint) : cli_status(s, status);
     xb_evaluation_destroy(result.test);
@@ -119,7 +122,7 @@ static cli_exit read_range(cli_session *s, xb_train_options *o)
     if (!range->given) return CLI_DONE;
     if (range->n_items != 2 || !(range->items[0].value < range->items[1].value))
         return cli_fail(s, CLI_USAGE,
-                        "--target-range: expected LOW,HIGH, LOW below HIGH");
+                        "--target-range: expected LOW,HIGH with LOW below HIGH");
     o->target_mean = range->items[0].value;
     o->target_sd = range->items[1].value - range->items[0].value;
     return CLI_DONE;
@@ -132,13 +135,13 @@ static cli_exit read_cells(cli_session *s, xb_weight_cells **out)
     const cli_args *a = &s->args;
     const char *device = cli_text(a, "device", NULL);
     if (!cli_flag(a, "cells") && device)
-        return cli_fail(s, CLI_USAGE, "--device goes with --cells, e.g. --cells pair");
+        return cli_fail(s, CLI_USAGE, "--device needs --cells, e.g. --cells pair");
     if (!cli_flag(a, "cells")) return CLI_DONE;
     for (int i = 0; i < CLI_COUNT_OF(free_only); i++)
         if (cli_flag(a, free_only[i]))
             return cli_fail(s, CLI_USAGE,
-                            "--%s does not go with --cells: widths follow from the"
-                            " cells' states",
+                            "--%s and --cells exclude each other: widths follow from the "
+                            "cells' states",
                             free_only[i]);
     return cli_cells_read(s, out, cli_text(a, "cells", NULL), device);
 }
@@ -152,8 +155,8 @@ static char *checkpoint_name(const char *model)
     return name;
 }
 
-/* A file of that name that is no checkpoint is somebody's; a checkpoint of a run that was
- * stopped is hours of work. */
+/* A file of that name that is not a checkpoint belongs to the user; a checkpoint of a
+ * stopped run may be hours of work. */
 static cli_exit check_checkpoint(cli_session *s, const char *model)
 {
     char *name = checkpoint_name(model);
@@ -162,21 +165,21 @@ static cli_exit check_checkpoint(cli_session *s, const char *model)
         xb_filekind kind = xb_filekind_look(name);
         if (kind != XB_KIND_CHECKPOINT && kind != XB_KIND_UNKNOWN)
             code = cli_fail(s, CLI_USAGE,
-                            "-o %s would overwrite %s, which is %s and no checkpoint;"
-                            " choose another name",
+                            "-o %s would overwrite %s, which is %s and not a checkpoint; "
+                            "choose another name",
                             model, name, xb_filekind_words(kind));
         else if (kind == XB_KIND_CHECKPOINT && !cli_flag(&s->args, "resume") &&
                  !cli_quiet(s))
             fprintf(stderr,
-                    "  %s, of a run that was stopped, is not used and will be replaced:"
-                    " --resume goes on from it\n",
+                    "  %s is left from a run that was stopped; it is ignored and will be "
+                    "replaced (--resume would continue it)\n",
                     name);
     }
     free(name);
     return code;
 }
 
-/* What would fail only after training is looked at before it. */
+/* Checks before training for everything that would otherwise fail only after it. */
 static cli_exit check_request(cli_session *s, const char *path)
 {
     const cli_args *a = &s->args;
@@ -186,7 +189,9 @@ static cli_exit check_request(cli_session *s, const char *path)
                         "--epochs 0 --mle-epochs 0: nothing would be learnt; expected 1"
                         " or more of one of them");
     if (strcmp(path, "-") == 0 || (trace && strcmp(trace, "-") == 0))
-        return cli_fail(s, CLI_USAGE, "- is no file name: models and traces are files");
+        return cli_fail(
+            s, CLI_USAGE,
+            "'-' is not a file name: models and training traces cannot go to stdout");
     cli_exit code = cli_plan_file(s, "output", "");
     if (code == CLI_DONE) code = cli_plan_file(s, "output", checkpoint_ending);
     if (code == CLI_DONE) code = check_checkpoint(s, path);
@@ -199,6 +204,7 @@ static cli_exit run(cli_session *s)
     const char *path = cli_text(&s->args, "output", NULL);
     if (!path) return cli_fail(s, CLI_USAGE, "missing -o MODEL.safetensors");
     cli_exit code = check_request(s, path);
+    if (code == CLI_DONE) code = cli_ranks_together(s, true);
     if (code != CLI_DONE) return code;
     xb_train_options o = xb_train_options_default();
     const char *preset = cli_text(&s->args, "preset", NULL);
@@ -248,15 +254,16 @@ static const cli_option options[] = {
      0, 0},
     {"law", 0, CLI_TEXT, "LAW",
      "distribution of the weights' noise (crossbayes help law) [gaussian]", 0, 0},
-    {"random", 0, CLI_CHOICE, "kernels|all", "weights that are random [kernels]", 0, 0},
+    {"random", 0, CLI_CHOICE, "kernels|all",
+     "which weights are random: kernels alone, or biases too [kernels]", 0, 0},
     {"likelihood", 0, CLI_CHOICE,
      "auto|gaussian|heteroscedastic|student|poisson|negative-binomial|softmax",
      "likelihood of the target; auto: chosen by F or --validation [auto without --net]",
      0, 0},
     {"noise-net", 0, CLI_TEXT, "NET",
-     "heteroscedastic: layers of the net that gives the noise [as --net]", 0, 0},
+     "heteroscedastic: layers of the net that predicts the noise [as --net]", 0, 0},
     {"noise-prior", 0, CLI_NUMBER, "SD",
-     "heteroscedastic: scale of the prior of that net's kernels; 0: no prior [0.3]", 0,
+     "heteroscedastic: sd of the prior of the noise net's kernels; 0: no prior [0.3]", 0,
      1e6},
     {"gp", 0, CLI_NUMBER, "LENGTH",
      "add a Gaussian process over the inputs, which widens intervals far from the data;"
@@ -264,11 +271,12 @@ static const cli_option options[] = {
      " e.g. 0.25 [none]",
      1e-6, 1e6},
     {"cells", 0, CLI_TEXT, "CELLS",
-     "cells that a weight is made of, whose own noise is its width: three, pair, ..."
-     " [free widths]",
+     "memory cells that make up a weight and whose read noise is its width: three, pair, "
+     "... (below) [widths are free]",
      0, 0},
     {"device", 0, CLI_TEXT, "FILE",
-     "device file with the cells' range and widths [those of Lin et al. 2023]", 0, 0},
+     "device file with the range and read noise of the cells [those of Lin et al. 2023]",
+     0, 0},
 
     {"prior", 0, CLI_TEXT, "PRIOR",
      "prior of a random weight (crossbayes help prior) [normal:sd=1; for classes sd=5]",
@@ -286,7 +294,7 @@ static const cli_option options[] = {
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
      "how the draws of a step are shared by its rows [chosen by law and net]", 0, 0},
     {"group", 0, CLI_COUNT, "N", "estimator example: rows that share a draw [1]", 1, 1e9},
-    {"antithetic", 0, CLI_FLAG, NULL, "draw in pairs of z and -z", 0, 0},
+    {"antithetic", 0, CLI_FLAG, NULL, "draw the noise in pairs of z and -z", 0, 0},
     {"sigma", 0, CLI_NUMBER, "X",
      "standard deviation of every weight at the start [0.01]", 1e-12, 1e6},
     {"spread", 0, CLI_TEXT, "exp|softplus", "parametrisation of sigma [exp]", 0, 0},
@@ -294,9 +302,9 @@ static const cli_option options[] = {
      "temperature of the likelihood by step (crossbayes help schedule) [constant:1]", 0,
      0},
     {"freeze", 0, CLI_FLAG, NULL,
-     "keep weights without noise as ordinary training left them", 0, 0},
+     "keep weights without noise fixed after ordinary training", 0, 0},
     {"preset", 0, CLI_TEXT, "NAME",
-     "settings under one name (below); options given beside it take precedence", 0, 0},
+     "named set of settings (below); options given beside it take precedence", 0, 0},
 
     {"effort", 0, CLI_CHOICE, "quick|standard|full",
      "length of training: a third of the steps, the usual number, or three times as many"
@@ -316,7 +324,7 @@ static const cli_option options[] = {
      "stop after N epochs without a better validation score; 0: never [0]", 0, 1e9},
     {"resume", 0, CLI_FLAG, NULL, "continue from MODEL.checkpoint if it exists", 0, 0},
     {"checkpoint-seconds", 0, CLI_NUMBER, "S",
-     "seconds between two MODEL.checkpoint files [60]", 0, 1e9},
+     "seconds from one MODEL.checkpoint file to the next [60]", 0, 1e9},
     CLI_BACKEND_OPTION,
 
     {"size", 0, CLI_COUNT, "N", "images: scale to N x N pixels [their own size]", 1,
@@ -327,8 +335,8 @@ static const cli_option options[] = {
     CLI_IMAGE_OPTIONS,
 
     {"output", 'o', CLI_OUTPUT, "MODEL", "model file to write, .safetensors", 0, 0},
-    {"trace", 0, CLI_OUTPUT, "FILE", "table of the ELBO and its parts by epoch, .csv", 0,
-     0},
+    {"trace", 0, CLI_OUTPUT, "FILE",
+     "table of the ELBO and its parts in each epoch, .csv", 0, 0},
     {"gradient-noise", 0, CLI_FLAG, NULL,
      "also print the gradient's variance under each --estimator", 0, 0},
 };
@@ -354,12 +362,13 @@ static void list_presets(FILE *out)
 
 static void more_help(FILE *out)
 {
-    fprintf(out, "\nDATA is a table (.csv, .npy), or images:\n"
-                 "  a folder of JPEG files, --targets TABLE --target COLUMN\n"
-                 "  a folder named as UTKFace, --target age\n"
-                 "  an IDX file, train-images-idx3-ubyte.gz, its labels beside it\n"
-                 "crossbayes train faces/ --targets ages.csv --target age --size 64 \\\n"
-                 "    --part train -o faces.safetensors\n");
+    fprintf(out,
+            "\nDATA is a table (.csv, .npy), or images:\n"
+            "  a folder of JPEG files, with --targets TABLE --target COLUMN\n"
+            "  a folder whose file names follow UTKFace, with --target age\n"
+            "  an IDX file, e.g. train-images-idx3-ubyte.gz, with its labels beside it\n"
+            "crossbayes train faces/ --targets ages.csv --target age --size 64 \\\n"
+            "    --part train -o faces.safetensors\n");
     list_presets(out);
     cli_cells_help(out);
     cli_help_families(out);
@@ -368,7 +377,7 @@ static void more_help(FILE *out)
 const cli_command cli_command_train = {
     .name = "train",
     .group = "A Bayesian network",
-    .about = "a table, or images, to a Bayesian network",
+    .about = "Bayesian network learnt from a table or from images",
     .usage = "DATA --target COLUMN -o MODEL [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors",
@@ -379,4 +388,5 @@ const cli_command cli_command_train = {
     .max_args = 1,
     .more = more_help,
     .run = run,
+    .together = true,
 };

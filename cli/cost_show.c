@@ -1,5 +1,5 @@
-/* cost_show.c: see cost_show.h. One read by layer and part, then one prediction on the
- * array beside the two other designs. */
+/* cost_show.c: see cost_show.h. Prints one read by layer and part, then one prediction on
+ * the array beside the two other designs. */
 #include "cost_show.h"
 
 #include <math.h>
@@ -95,7 +95,7 @@ static void prediction_cell(const void *arg, int row, int column, char *out, siz
         cli_nanoseconds_text(out, size, prediction_ns(cost, design));
 }
 
-/* Where a read takes longer than its layers, which is then explained. */
+/* Whether a read takes longer than its layers, which is then explained. */
 static bool waits(const xb_cost_model *cost)
 {
     double busy = 0;
@@ -111,7 +111,7 @@ static void show_calibration(const xb_cost_model *cost)
     if (!(ns > 0)) return;
     cli_energy_text(energy, sizeof energy, xb_cost_model_calibration_pj(cost));
     cli_nanoseconds_text(time, sizeof time, ns);
-    printf("\n  calibration of the columns, once for a chip: %s, %s\n", energy, time);
+    printf("\n  calibration of the columns, once per chip: %s, %s\n", energy, time);
 }
 
 void cli_show_cost_model(const xb_cost_model *cost)
@@ -125,12 +125,13 @@ void cli_show_cost_model(const xb_cost_model *cost)
     putchar('\n');
     cli_print_grid((int)xb_cost_model_design_count() + 1, 4, prediction_cell, cost);
     show_calibration(cost);
-    printf("\n  'A to B': published numbers disagree; docs/arrays.md has them, the keys "
-           "of the"
-           "\n  array change them. 'sampling' of an array: its noise devices. The digital"
-           "\n  accelerator's time is that of its samples alone. Buffers, buses and "
-           "leakage are"
-           "\n  not counted.\n");
+    printf("\n  'A to B': published numbers disagree; docs/arrays.md lists them, and "
+           "keys of the"
+           "\n  array change them. 'sampling' is, on an array, the energy of its noise "
+           "devices."
+           "\n  The digital accelerator's time is that of its samples alone. Buffers, "
+           "buses and"
+           "\n  leakage are not counted.\n");
 }
 
 /* ---- JSON */

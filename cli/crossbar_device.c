@@ -25,19 +25,38 @@ static double number_of(const xb_array *array, const char *key)
     return value;
 }
 
-/* A device file with traces brings its read noise along, unless a number of it was set.
- */
-static cli_exit use_read_noise(cli_session *s, xb_array *array)
+/* Whether --set gives a number of the array, which has its key with underscores. */
+static bool was_set(const cli_session *s, const char *key)
 {
     const cli_value *set = cli_get(&s->args, "set");
+    const int64_t field = xb_array_field_find(key);
+    for (int i = 0; set->given && i < set->n_texts; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(set->texts[i], "="),
+                 set->texts[i]);
+        if (xb_array_field_find(name) == field) return true;
+    }
+    return false;
+}
+
+/* What was measured takes the place of the array's programming error. */
+static xb_status use_program_error(cli_session *s, xb_array *array)
+{
+    if (was_set(s, "program_error") || was_set(s, "program_by_state")) return XB_OK;
+    const xb_status status = xb_array_set(s->ctx, array, "program_by_state", 1);
+    return status == XB_OK ? xb_array_set(s->ctx, array, "program_error", 0) : status;
+}
+
+/* A device file brings along the read noise of its traces and the programming error of
+ * its states, unless a number of them was set. */
+static cli_exit use_device(cli_session *s, xb_array *array)
+{
     xb_device *device = NULL;
-    for (int i = 0; set->given && i < set->n_texts; i++)
-        if (strncmp(set->texts[i], "read_noise=", 11) == 0 ||
-            strncmp(set->texts[i], "read-noise=", 11) == 0)
-            return CLI_DONE;
     xb_status status = xb_device_load(s->ctx, &device, xb_array_device(array));
-    if (status == XB_OK && xb_device_trace_count(device) > 0)
+    if (status == XB_OK && xb_device_trace_count(device) > 0 && !was_set(s, "read_noise"))
         status = xb_array_set(s->ctx, array, "read_noise", 1);
+    if (status == XB_OK && xb_device_state_count(device) > 0)
+        status = use_program_error(s, array);
     xb_device_destroy(device);
     return cli_status(s, status);
 }
@@ -50,7 +69,7 @@ cli_exit cli_array_device(cli_session *s, xb_array *array)
     if (file && xb_array_set_device(s->ctx, array, file) != XB_OK)
         return cli_fail(s, CLI_USAGE, "--device: the path is too long");
     if (file) {
-        const cli_exit code = use_read_noise(s, array);
+        const cli_exit code = use_device(s, array);
         if (code != CLI_DONE) return code;
     }
     if (!age) return CLI_DONE;
@@ -83,6 +102,10 @@ cli_exit cli_show_device(cli_session *s, const xb_array *array)
         printf("  mean devices have the read noise of their states, in parts of what was"
                " measured: %g (read_noise)\n",
                number_of(array, "read_noise"));
+    if (number_of(array, "program_by_state") > 0)
+        printf("  writes miss by what was measured for each state, times %g"
+               " (program_by_state)\n",
+               number_of(array, "program_by_state"));
     if (age > last)
         printf("  this is later than the last time measured (%s): shift and spread are"
                " extrapolated on the logarithm of time\n",

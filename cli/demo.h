@@ -1,4 +1,4 @@
-/* demo.h: what `crossbayes demo` has in hand while it makes its page. */
+/* demo.h: the state of `crossbayes demo` while it makes its page. */
 #ifndef XB_CLI_DEMO_H
 #define XB_CLI_DEMO_H
 
@@ -12,15 +12,16 @@ typedef struct cli_demo {
     const char *dir;
     xb_stage *stage;    /* where its files wait until all of them are made */
     const char *noise;  /* the file of the samples */
-    bool kept;          /* which the demo itself writes */
-    const char *column; /* of it; NULL: the only one */
+    bool kept;          /* the demo itself writes that file */
+    const char *column; /* of that file; NULL: the only one */
     const char *law;    /* file of the fitted law, the device of every study ... */
-    const char *staged; /* ... and where that waits */
+    const char *staged; /* ... and its path in the stage */
     const char *source; /* what the page calls the samples */
-    const char *device; /* device file of the study of retention; NULL: it is left out */
+    const char
+        *device; /* device file of the study of retention; NULL: the study is left out */
     double *x;
     int64_t n;
-    double interval;   /* seconds between samples; 0: not known */
+    double interval;   /* seconds between samples; 0: unknown */
     xb_series *series; /* what is in them */
     xb_page *page;
     json_t *json;        /* what --json prints; NULL without it */
@@ -28,10 +29,11 @@ typedef struct cli_demo {
     const char *section; /* the page's last */
 } cli_demo;
 
-/* A new section of the page; findings in --json name it. `id` is kept. */
+/* Starts a section of the page; findings in --json name it. `id` is borrowed. */
 void cli_demo_section(cli_demo *d, const char *id, const char *heading);
 
-/* To the page (below its figure, if there is one), to the terminal or the JSON. */
+/* Adds a finding to the page (below its figure, if there is one) and to the terminal or
+ * the JSON. */
 void cli_demo_finding(cli_demo *d, xb_finding finding);
 
 /* Formats of the figures; the page needs SVG. */

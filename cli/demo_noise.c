@@ -1,5 +1,5 @@
 /* demo_noise.c: the first section of the demo's page: the samples in numbers, the law
- * fitted to them, and what a reader should be warned of. */
+ * fitted to them, and warnings. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,8 @@ static void show_sample(const cli_demo *d, const xb_fit *fit)
                      .columns = 2, .heading = heading, .rows = r.n, .cell = &cell[0][0]});
 }
 
-/* What is in the trace, a line for each search; the last, on draws, is a finding. */
+/* The findings about the trace, one line for each search; the last, on reads as draws, is
+ * a verdict. */
 static void show_series(cli_demo *d)
 {
     static const char *const heading[] = {"", "the trace as a time series"};
@@ -127,8 +128,8 @@ static void show_warnings(cli_demo *d, const xb_fit *fit)
     if (xb_fit_sample_distinct(x) < DISTINCT_FEW &&
         xb_fit_sample_distinct(x) < xb_fit_sample_count(x)) {
         snprintf(text, sizeof text,
-                 "Only %lld distinct values: the converter is coarse, and what the law"
-                 " does between its levels is a guess.",
+                 "There are only %lld distinct values: the converter is coarse, and the "
+                 "law between its levels is a guess.",
                  (long long)xb_fit_sample_distinct(x));
         warn(d, text);
     }
@@ -195,7 +196,7 @@ static xb_finding fit_finding(const xb_fit *fit)
     return (xb_finding){kind, xb_fit_outcome_name(outcome), xb_fit_verdict(fit)};
 }
 
-/* The command that fits the samples again; free() it. NULL: memory has run out. */
+/* The command that repeats the fit; free() it. NULL: memory has run out. */
 static char *fit_command(const cli_demo *d)
 {
     char *text = NULL;
@@ -229,15 +230,15 @@ static char *fit_command(const cli_demo *d)
 xb_status cli_demo_noise(cli_demo *d, const xb_fit *fit)
 {
     const xb_fit_family *f = xb_fit_family_at(fit, xb_fit_chosen(fit));
-    char caption[256];
+    char caption[320];
     char *command = fit_command(d);
     if (!command) return XB_E_MEMORY;
-    snprintf(
-        caption, sizeof caption,
-        "The trace and the part that the law is of; its samples with the fitted"
-        " densities, and their quantiles against those of the chosen law, %s: the two"
-        " distributions are nowhere more than %.2g apart; spectrum and memory.",
-        xb_fit_family_name(f), xb_fit_family_ks(f));
+    snprintf(caption, sizeof caption,
+             "The trace and the part that the law describes; its samples with the fitted "
+             "densities; its quantiles against those of the chosen law, %s, whose "
+             "distribution function differs by at most %.2g; its spectrum and "
+             "autocorrelation.",
+             xb_fit_family_name(f), xb_fit_family_ks(f));
     cli_demo_section(d, "noise", "The noise and its law");
     show_series(d);
     show_sample(d, fit);

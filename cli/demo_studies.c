@@ -1,6 +1,5 @@
 /* demo_studies.c: the studies of the demo's page, each run once with the fitted law as
- * the device; study_words.c says which figures they give and what is to be said of
- * them. */
+ * the device; study_words.c lists their figures and captions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,11 @@
 #include "show.h"
 #include "study_words.h"
 
-/* Does the shape of the noise matter? The page opens with what this study finds. */
+/* The study that asks whether the shape of the noise matters; its finding is the headline
+ * of the page. */
 static const char HEADLINE_STUDY[] = "energy";
 
-/* A study of a device file, which not every demo has. */
+/* The study of a device file, which is optional. */
 static bool needs_device(const char *study) { return strcmp(study, "retention") == 0; }
 
 static bool left_out(const char *study, const char *device)
@@ -30,7 +30,7 @@ static void put_option(FILE *out, const char *name, const char *value)
     cli_quote(out, value);
 }
 
-/* The stationary part, where it is not all. */
+/* The stationary part, if it is not the whole trace. */
 static void put_rows(FILE *out, const xb_series *series)
 {
     const xb_segment part =
@@ -40,7 +40,7 @@ static void put_rows(FILE *out, const xb_series *series)
                 (long long)(part.first + part.count));
 }
 
-/* The command that makes a study again; free() it. NULL: memory has run out. */
+/* The command that repeats a study; free() it. NULL: memory has run out. */
 static char *study_command(const cli_demo *d, const char *study)
 {
     char *text = NULL;
@@ -105,7 +105,7 @@ static xb_status show_figure(cli_demo *d, const cli_study_figure *f,
     return status;
 }
 
-/* ---- what figures do not show */
+/* ---- tables of numbers that figures do not show */
 
 typedef struct table_row {
     const char *label, *fact[3];
@@ -125,7 +125,7 @@ static void show_rows(const cli_demo *d, const xb_study *study, const char *capt
             if (c == 0)
                 snprintf(text[r][c], TEXT, "%s", row[r].label);
             else if (isnan(fact.value))
-                snprintf(text[r][c], TEXT, "none tried");
+                snprintf(text[r][c], TEXT, "none of those tried");
             else if (fact.std_error > 0)
                 xb_number_with_error(text[r][c], TEXT, fact.value, fact.std_error);
             else
@@ -147,8 +147,8 @@ static void show_laws(const cli_demo *d, const xb_study *study)
         {"device", {"rmse_device", "nll_device"}},
         {"bimodal", {"rmse_bimodal", "nll_bimodal"}},
         {"device, also in training", {"rmse_trained", "nll_trained"}}};
-    show_rows(d, study, "The same test data, in the range learnt from", heading, 3, row,
-              CLI_COUNT_OF(row));
+    show_rows(d, study, "Scores on the same test data, within the training range",
+              heading, 3, row, CLI_COUNT_OF(row));
 }
 
 static void show_needs(const cli_demo *d, const xb_study *study)
@@ -167,11 +167,11 @@ static void show_needs(const cli_demo *d, const xb_study *study)
          {"program_error_scalar", "program_error_table"}},
         {"correlation time over read interval, at most (100 reads)",
          {"correlation_scalar", "correlation_table"}}};
-    show_rows(d, study, "What the array must hold, of the settings tried", heading, 3,
-              row, CLI_COUNT_OF(row));
+    show_rows(d, study, "What the array needs, among the settings tried", heading, 3, row,
+              CLI_COUNT_OF(row));
 }
 
-/* After the last figure of a study. */
+/* Called after the last figure of a study. */
 static void show_rest(cli_demo *d, const xb_study *study)
 {
     const char *name = xb_study_name(study);

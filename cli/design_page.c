@@ -81,8 +81,8 @@ static void add_finding(xb_page *page, const xb_design *d, const char *keep)
     cli_nanoseconds_text(time, sizeof time, p.time_ns);
     cli_format_error(loss, sizeof loss, p.loss, p.error);
     snprintf(text, sizeof text,
-             "A prediction takes %s and %s with %s; its %s is %s worse than the digital"
-             " model's, over %lld chips.",
+             "A prediction takes %s and %s with %s; its %s is %s worse than the digital "
+             "model's, averaged over %lld chips.",
              energy, time, what, xb_design_score_name(d), loss, (long long)p.chips);
     xb_page_finding(page, &(xb_finding){XB_FINDING_AGREES, "reachable", text});
 }
@@ -103,10 +103,10 @@ static xb_status fill(xb_ctx *ctx, xb_page *page, const xb_design *d, const char
                 .svg = svg,
                 .alt = "Loss of quality over energy and over time of a prediction, for"
                        " all designs, with the front, the limit and the choice.",
-                .caption = "Every dot is a design. The line is the front, with one"
-                           " standard error over chips and reads; a bar across a point"
-                           " is the band of energies where published numbers disagree."
-                           " Pale dots were given up after few chips."});
+                .caption = "Every dot is a design. The line is the Pareto front, with "
+                           "one standard error over chips and reads; a horizontal bar is "
+                           "the range of energies where published numbers disagree. Pale "
+                           "dots were dropped after a few chips."});
         xb_page_section(page, "numbers", "All numbers");
         xb_page_table(page, table,
                       "All designs; verdict: 0 keeps, 1 fails, 2 cannot tell", true);
@@ -124,10 +124,11 @@ static xb_status write_page(cli_session *s, const xb_design *d, const char *dir,
     xb_page *page = NULL;
     snprintf(title, sizeof title, "The cheapest array for %.100s that keeps %.60s",
              s->args.arg[0], keep);
-    xb_status status = xb_page_create(
-        s->ctx, &page, title,
-        "A number after ± is one standard error over chips and reads. Energies are bands"
-        " where published numbers disagree; buffers, buses and leakage are not counted.");
+    xb_status status =
+        xb_page_create(s->ctx, &page, title,
+                       "A number after ± is one standard error over chips and reads. An "
+                       "energy is a range where published numbers disagree; buffers, "
+                       "buses and leakage are not counted.");
     if (status != XB_OK) return status;
     xb_page_summary(page, "What was found");
     xb_page_provenance(page, "data", s->args.arg[1]);

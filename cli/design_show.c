@@ -55,23 +55,23 @@ static void show_choice(const xb_design *d)
     const xb_design_point p = xb_design_confirmed(d);
     char text[512], more[64];
     cli_design_text(text, sizeof text, d, xb_design_chosen(d));
-    printf("\n  The cheapest that keeps it: %s\n", text);
+    printf("\n  The cheapest design that meets the condition: %s\n", text);
     cli_energy_text(text, sizeof text, p.energy_pj);
     printf("  %-14s%s a prediction\n", "energy", text);
     cli_nanoseconds_text(text, sizeof text, p.time_ns);
     printf("  %-14s%s a prediction\n", "time", text);
     cli_format_error(text, sizeof text, p.score, p.error);
     cli_format_error(more, sizeof more, p.loss, p.error);
-    printf("  %-14s%s, a loss of %s, confirmed on %lld chips\n", xb_design_score_name(d),
+    printf("  %-14s%s, worse by %s, confirmed on %lld chips\n", xb_design_score_name(d),
            text, more, (long long)p.chips);
     if (!isnan(p.row_error))
-        printf("  %-14sthe loss would differ by ± %.2g on other rows of this kind\n", "",
-               p.row_error);
-    printf("  %-14s%.0f of %lld chips keep it by themselves\n", "yield",
+        printf("  %-14son other rows of this kind the difference would vary by ± %.2g\n",
+               "", p.row_error);
+    printf("  %-14s%.0f of %lld chips meet the condition individually\n", "yield",
            p.yield * (double)p.chips, (long long)p.chips);
 }
 
-/* By either end of the energies another design may be the cheapest. */
+/* With either end of the energy ranges another design may be the cheapest. */
 static void show_ends(const xb_design *d)
 {
     const struct {
@@ -82,12 +82,12 @@ static void show_ends(const xb_design *d)
     for (int k = 0; k < CLI_COUNT_OF(end); k++) {
         if (end[k].design == xb_design_chosen(d) || end[k].design < 0) continue;
         cli_design_text(text, sizeof text, d, end[k].design);
-        printf("  by the %s ends of the energies the cheapest is: %s\n", end[k].name,
-               text);
+        printf("  with the %s ends of the energy ranges, the cheapest is: %s\n",
+               end[k].name, text);
     }
     const int64_t n = xb_design_undecided(d);
     if (n > 0)
-        printf("  %lld cheaper %s may keep it as well: more chips would tell (--chips)\n",
+        printf("  %lld cheaper %s may keep it as well: more --chips would decide\n",
                (long long)n, xb_plural(n, "design", "designs"));
 }
 
@@ -160,29 +160,30 @@ static void show_front(const xb_design *d)
 {
     front_grid g = {.d = d};
     if (!list_front(&g)) return;
-    printf("\n  Front of energy against %s, the cheapest first\n",
+    printf("\n  Pareto front of energy against %s, cheapest first\n",
            xb_design_score_name(d));
     cli_print_grid((int)g.n + 1, AXES + (int)axes_of(d), front_cell, &g);
-    printf("\n  loss: how much worse than the digital model, ± the error over chips and"
-           " reads\n  tie: its quality is no better, beyond the error, than that of a"
-           " cheaper design of the front\n");
+    printf("\n  loss: how much worse than the digital model, ± standard error over chips "
+           "and reads\n  tie: not significantly better than a cheaper design of the "
+           "front\n");
     free(g.design);
 }
 
 void cli_show_design(const xb_design *d, const char *keep, double yield)
 {
-    printf("  digital %s %.4g; keep %s, that is %.4g; %lld reads on each of %lld chips\n",
+    printf("  digital %s %.4g; condition %s, that is %.4g; %lld reads on each of %lld "
+           "chips\n",
            xb_design_score_name(d), xb_design_digital(d), keep, xb_design_limit(d),
            (long long)xb_design_reads(d), (long long)xb_design_chips(d));
     if (yield < 1)
-        printf("  scores are those of the better %.0f %% of the chips\n", 100 * yield);
+        printf("  scores are averages over the best %.0f %% of the chips\n", 100 * yield);
     printf("  %lld designs of %lld different %s, of which %lld %s read on all chips\n",
            (long long)xb_design_count(d), (long long)xb_design_array_count(d),
            xb_plural(xb_design_array_count(d), "array", "arrays"),
            (long long)xb_design_finalist_count(d),
            xb_plural(xb_design_finalist_count(d), "was", "were"));
     if (xb_design_left_out(d) > 0)
-        printf("  %lld %s left out, whose numbers do not go together\n",
+        printf("  %lld %s left out because their values contradict each other\n",
                (long long)xb_design_left_out(d),
                xb_plural(xb_design_left_out(d), "combination was", "combinations were"));
     if (xb_design_chosen(d) >= 0) {

@@ -1,4 +1,4 @@
-/* design_show.h: what a search for a design found, as text, JSON, table and page. */
+/* design_show.h: the results of a search for a design as text, JSON, table and page. */
 #ifndef XB_CLI_DESIGN_SHOW_H
 #define XB_CLI_DESIGN_SHOW_H
 
@@ -6,10 +6,10 @@
 #include "print.h"
 #include "session.h"
 
-/* The choice, then the front; `keep` and `yield` as they were asked for. */
+/* Prints the choice, then the front; `keep` and `yield` are the options given. */
 void cli_show_design(const xb_design *design, const char *keep, double yield);
 json_t *cli_design_json(const xb_design *design, const char *keep);
-/* Why nothing was chosen: one sentence with what can be reached. */
+/* One sentence that says why nothing was chosen and what can be reached. */
 void cli_design_why(char *out, size_t size, const xb_design *design, const char *keep);
 /* "adc_bits 8, tile 64, draws 50" */
 void cli_design_text(char *out, size_t size, const xb_design *design, int64_t i);

@@ -94,7 +94,8 @@ static xb_status add_table(xb_ctx *ctx, xb_page *page, const char *dir,
 
 /* ---- the page */
 
-/* How much the state matters: the loudest against the quietest, beyond two errors. */
+/* Whether the state matters: compares the noisiest state with the quietest, at two
+ * standard errors. */
 static void add_finding(xb_page *page, const xb_device *d)
 {
     const int64_t last = xb_device_time_count(d) - 1;
@@ -111,7 +112,7 @@ static void add_finding(xb_page *page, const xb_device *d)
     xb_quantity_text(spread[0], sizeof spread[0], b.spread, b.spread_error, unit);
     xb_quantity_text(spread[1], sizeof spread[1], a.spread, a.spread_error, unit);
     snprintf(text, sizeof text,
-             "After %s cells programmed to %s have spread by %s, those programmed to %s"
+             "After %s, cells programmed to %s have spread by %s, those programmed to %s"
              " by %s.",
              when, where[0], spread[0], where[1], spread[1]);
     const bool matters = b.spread - a.spread > 2 * hypot(a.spread_error, b.spread_error);
@@ -133,8 +134,8 @@ static xb_status fill(xb_ctx *ctx, xb_page *page, const xb_device *d, const char
                   .alt = "Spread and shift of programmed cells over time and by state,"
                          " programming error, shape, and width of the read noise, as far"
                          " as they were measured.",
-                  .caption = "What was measured, with one standard error; the legend"
-                             " names states by their conductance."});
+                  .caption = "Measured values with one standard error; the legend names "
+                             "states by their conductance."});
     free(svg);
     xb_page_section(page, "numbers", "All numbers");
     if (xb_device_state_count(d) > 0)

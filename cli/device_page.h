@@ -6,11 +6,12 @@
 #include "crossbayes/device.h"
 #include "session.h"
 
-/* Where --report was given: plans its files, and writes them all or none. */
+/* If --report was given: plans its files, and writes all or none of them. */
 cli_exit cli_device_plan(cli_session *s);
 cli_exit cli_device_report(cli_session *s, const xb_device *device);
 
-/* The state that spreads most (sign 1) or least (-1) at the last time, beyond its error.
+/* The state with the largest (sign 1) or smallest (-1) spread at the last time, allowing
+ * for its error.
  */
 int64_t cli_device_extreme(const xb_device *device, int sign);
 

@@ -52,8 +52,8 @@ static cli_exit read_all(cli_session *s, recordings *r, int campaign)
         for (int64_t k = 0; k < i; k++)
             if (r->each[i].label == r->each[k].label)
                 return cli_fail(s, CLI_USAGE,
-                                "%s and %s are both state %g: the last number in the name"
-                                " of a file is its state",
+                                "%s and %s both name state %g: the last number in a "
+                                "file's name is its state",
                                 r->each[k].source, r->each[i].source, r->each[i].label);
     return code;
 }

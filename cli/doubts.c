@@ -23,8 +23,8 @@ static bool never_changes(const double *x, int64_t n, int64_t stride)
     return true;
 }
 
-/* How many values there are if they are the whole numbers from *least on, each of them
- * three times and more on average, as labels of classes are; 0: they are not. */
+/* The number of values if they are the whole numbers from *least on and occur three times
+ * or more on average, like labels of classes; otherwise 0. */
 static int64_t few_whole(const double *y, int64_t n, int64_t *least)
 {
     enum { CLASSES_FEW = 20, ROWS_EACH = 3 };
@@ -49,17 +49,17 @@ static void doubt_target(cli_session *s, const double *y, int64_t n)
     for (int64_t i = 0; i < n; i++) zeros += y[i] == 0, ones += y[i] == 1;
     const int64_t few = n > 0 ? few_whole(y, n, &least) : 0;
     if (zeros > 0 && ones > 0 && zeros + ones == n)
-        say(s, "the target is 0 or 1 in every row and learnt as a number; --classes"
-               " learns classes");
+        say(s, "the target is 0 or 1 in every row and is learnt as a number; --classes "
+               "would learn classes");
     else if (few > 1)
         say(s,
-            "the target is a whole number from %lld to %lld in every row and learnt as a"
-            " number; --classes learns classes",
+            "the target is a whole number from %lld to %lld in every row and is learnt "
+            "as a number; --classes would learn classes",
             (long long)least, (long long)(least + few - 1));
     if (n > 1 && never_changes(y, n, 1))
         say(s,
-            "the target is %g in every row: there is nothing to learn, and its noise"
-            " is not known",
+            "the target is %g in every row: there is nothing to learn, and its noise is "
+            "unknown",
             y[0]);
 }
 
@@ -74,10 +74,12 @@ static void doubt_columns(cli_session *s, const xb_frame *frame)
     if (still > 0 && still == columns)
         say(s, "no column ever changes: every row gets the same prediction");
     else if (still == 1)
-        say(s, "column '%s' is the same in every row and tells nothing",
+        say(s, "column '%s' has the same value in every row and carries no information",
             cli_shown(name, xb_frame_feature_name(frame, first)));
     else if (still > 1)
-        say(s, "%lld columns, '%s' the first, are the same in every row and tell nothing",
+        say(s,
+            "%lld columns have the same value in every row and carry no information, the "
+            "first is '%s'",
             (long long)still, cli_shown(name, xb_frame_feature_name(frame, first)));
 }
 
@@ -87,8 +89,8 @@ void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes)
     if (cli_quiet(s)) return;
     if (cli_count(&s->args, "epochs", 1) == 0)
         say(s,
-            "--epochs 0: ordinary training alone; the weights' standard deviations stay"
-            " where they start, and epistemic uncertainties mean nothing");
+            "--epochs 0 runs ordinary training alone: the weights' standard deviations "
+            "keep their initial values, and epistemic uncertainties are meaningless");
     if (y && classes == 0) doubt_target(s, y, in->n);
     if (in->frame) doubt_columns(s, in->frame);
 }

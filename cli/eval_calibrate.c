@@ -21,8 +21,9 @@ cli_exit cli_recalibrate(cli_session *s, cli_recalibration *r, xb_model *model,
     const char *path = cli_text(&s->args, "calibrate", NULL);
     if (!path && !xb_model_calibration(model)) return CLI_DONE;
     if (path && cli_flag(&s->args, "law"))
-        return cli_fail(s, CLI_USAGE,
-                        "--calibrate is under the model's own law, not --law");
+        return cli_fail(
+            s, CLI_USAGE,
+            "--calibrate uses the model's own law, so --law cannot be given with it");
     r->made = path != NULL;
     xb_status status = find(s, r, model, scores);
     if (status == XB_OK && path) status = xb_model_calibrate(s->ctx, model, scores);
@@ -59,8 +60,9 @@ void cli_recalibration_print(const cli_recalibration *r)
 {
     if (!r->there) return;
     printf("\n  Recalibrated intervals%s:\n",
-           r->made ? ", each half of these rows judged by the other"
-                   : ", as the model has them");
+           r->made
+               ? ", each half of these rows scored with the other half's recalibration"
+               : ", as stored in the model");
     print_side("coverage 95 %", r->coverage);
     print_side("miscalibration", r->area);
 }

@@ -1,5 +1,5 @@
-/* eval_calibrate.h: `eval --calibrate MODEL`, intervals recalibrated on the rows at hand,
- * and what a recalibration that is in the model does for them. */
+/* eval_calibrate.h: `eval --calibrate MODEL`, recalibrates intervals on the given rows,
+ * and scores a recalibration that the model already has. */
 #ifndef XB_CLI_EVAL_CALIBRATE_H
 #define XB_CLI_EVAL_CALIBRATE_H
 
@@ -8,12 +8,12 @@
 #include "session.h"
 
 typedef struct cli_recalibration {
-    bool there, made;     /* something to show; by this command */
+    bool there, made;     /* there is a result; this command made the recalibration */
     xb_score coverage[2]; /* before and after */
     xb_score area[2];
 } cli_recalibration;
 
-/* Of a model that has a recalibration, or with --calibrate: recalibrates it and saves it.
+/* Scores a model's recalibration; with --calibrate, recalibrates the model and saves it.
  */
 cli_exit cli_recalibrate(cli_session *s, cli_recalibration *out, xb_model *model,
                          const xb_scores *scores);

@@ -33,7 +33,7 @@ static const xb_scores *scores_of(const contest *c, int i)
 static const char *verdict_of(const contest *c, int64_t i)
 {
     const int64_t better = xb_score_gaps_better(c->gaps, i);
-    return better > 0 ? "better" : better < 0 ? "worse" : "same within its error";
+    return better > 0 ? "better" : better < 0 ? "worse" : "same within the error";
 }
 
 static double whole_error(xb_score d)
@@ -117,11 +117,11 @@ static void print_text(const contest *c)
     printf("on %s: %lld %s\n\n", data_of(c), (long long)rows,
            xb_plural(rows, "row", "rows"));
     cli_print_grid(1 + (int)xb_score_gaps_count(c->gaps), MODELS + 3, contest_cell, c);
-    printf(
-        "\n  ± the error over rows; the difference is taken row by row, its error is that"
-        " of rows and draws.\n  better, worse: beyond that error; a verdict is wrong in "
-        "at"
-        " most 5 %% of runs.\n");
+    printf("\n  ±: standard error over rows; the difference is taken row by row, and its "
+           "error includes that of the draws.\n  better, worse: beyond that error; a "
+           "verdict is wrong in "
+           "at"
+           " most 5 %% of runs.\n");
     if (xb_model_target_count(c->model[0]) > 1)
         printf("  NLL is that of the joint density of %lld targets.\n",
                (long long)xb_model_target_count(c->model[0]));
@@ -137,7 +137,8 @@ static cli_exit check_targets(const contest *c)
     char u[CLI_SHOWN], v[CLI_SHOWN];
     if (strcmp(xb_model_target_name(a), xb_model_target_name(b)) != 0)
         return cli_fail(c->s, CLI_USAGE,
-                        "%s predicts '%s', %s '%s': models of one target can be compared",
+                        "%s predicts '%s' but %s predicts '%s': only models of the same "
+                        "target can be compared",
                         file_of(c, 0), cli_shown(u, xb_model_target_name(a)),
                         file_of(c, 1), cli_shown(v, xb_model_target_name(b)));
     bool same = xb_model_class_count(a) == xb_model_class_count(b);
@@ -152,14 +153,15 @@ static cli_exit read_models(contest *c)
 {
     const cli_value *laws = cli_get(&c->s->args, "law");
     if (laws->given && laws->n_texts > 1)
-        return cli_fail(c->s, CLI_USAGE, "--law: expected at most one for two models");
+        return cli_fail(c->s, CLI_USAGE,
+                        "--law: at most one can be given with two models");
     if (cli_flag(&c->s->args, "ood") || cli_flag(&c->s->args, "selective") ||
         cli_flag(&c->s->args, "calibrate"))
         return cli_fail(c->s, CLI_USAGE,
-                        "--ood, --selective and --calibrate are for one model");
+                        "--ood, --selective and --calibrate take one model, not two");
     if (strcmp(data_of(c), "-") == 0)
         return cli_fail(c->s, CLI_USAGE,
-                        "standard input can be read once, two models need a file");
+                        "standard input can be read only once: two models need a file");
     xb_status status = XB_OK;
     for (int i = 0; i < MODELS && status == XB_OK; i++)
         status = xb_model_load(c->s->ctx, &c->model[i], file_of(c, i));
@@ -183,6 +185,7 @@ static cli_exit run(contest *c)
 {
     cli_exit code = read_models(c);
     for (int i = 0; i < MODELS && code == CLI_DONE; i++) code = score(c, i);
+    if (code == CLI_DONE) code = cli_status(c->s, xb_ranks_deliver(c->s->ctx));
     if (code != CLI_DONE) return code;
     code = cli_status(c->s, xb_score_gaps_create(c->s->ctx, &c->gaps, scores_of(c, 0),
                                                  scores_of(c, 1)));

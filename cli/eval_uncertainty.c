@@ -90,7 +90,7 @@ static xb_status find_risks(xb_ctx *ctx, cli_uncertainty *u, const xb_prediction
         cli_measure *m = &u->measure[i];
         status = xb_selective_risk(ctx, risk, &area, measure_of(p, i), loss, n);
         for (int k = 0; status == XB_OK && k < CLI_RISKS; k++) {
-            const int64_t first = (k + 1) * n / CLI_RISKS; /* so many are answered */
+            const int64_t first = (k + 1) * n / CLI_RISKS; /* number of rows answered */
             m->risk[k] = as_risk(u, risk[first > 0 ? first - 1 : 0]);
         }
         m->area = area_of(u, risk, n);
@@ -125,8 +125,7 @@ cli_exit cli_uncertainty_find(cli_session *s, cli_uncertainty *u, const xb_model
     u->selective = cli_flag(&s->args, "selective");
     if (!u->ood && !u->selective) return CLI_DONE;
     if (xb_model_target_count(model) > 1)
-        return cli_fail(s, CLI_USAGE,
-                        "--ood and --selective: expected a model of one target");
+        return cli_fail(s, CLI_USAGE, "--ood and --selective need a model of one target");
     opt.samples = xb_scores_draws(scores);
     opt.seed = cli_seed(s);
     opt.law = law;
@@ -180,8 +179,8 @@ void cli_uncertainty_json(json_t *root, const cli_uncertainty *u)
 static void print_ood(const cli_uncertainty *u, const char *file)
 {
     char text[64];
-    printf("\n  How well uncertainty separates the rows of %s (%lld): AUROC, 0.5 by"
-           " chance, 1 always\n",
+    printf("\n  How well uncertainty detects the rows of %s (%lld): AUROC, 0.5 is "
+           "chance, 1 is perfect\n",
            file, (long long)u->ood_rows);
     for (int i = 0; i < u->measures; i++) {
         const xb_score a = u->measure[i].auroc;
@@ -214,7 +213,8 @@ static void print_risks(const cli_uncertainty *u)
     printf("\n  %s where only the most certain rows are answered:\n\n",
            u->classes ? "Share of wrong classes" : "RMSE");
     cli_print_grid(1 + u->measures, CLI_COUNT_OF(shown) + 2, risk_cell, u);
-    printf("\n  area: mean over all shares; by chance %.3g, at best %.3g\n",
+    printf("\n  area: mean over all shares; %.3g for a random order, %.3g for the best "
+           "one\n",
            u->area_chance, u->area_best);
 }
 

@@ -1,6 +1,6 @@
-/* eval_uncertainty.h: what a model's uncertainty is good for: `eval --ood FILE`, whether
- * it tells rows of another kind apart, and `eval --selective`, the risk that is left
- * where the least certain rows are not answered. */
+/* eval_uncertainty.h: tests of a model's uncertainty: `eval --ood FILE`, whether it
+ * detects rows from another distribution, and `eval --selective`, the error that remains
+ * when the least certain rows are left unanswered. */
 #ifndef XB_CLI_EVAL_UNCERTAINTY_H
 #define XB_CLI_EVAL_UNCERTAINTY_H
 
@@ -22,12 +22,14 @@ typedef struct cli_uncertainty {
     int measures;
     cli_measure measure[CLI_MEASURES_MAX];
     int64_t ood_rows;
-    double area_chance, area_best; /* of an order by chance, and by the loss itself */
-    bool ood, selective;           /* asked for */
+    double area_chance,
+        area_best;       /* of a random order, and of the order by the loss itself */
+    bool ood, selective; /* asked for */
     bool classes;
 } cli_uncertainty;
 
-/* For the options given. `rows` and `scores` are those of the data, under `law`. */
+/* Runs the tests that the options ask for. `rows` and `scores` are those of the data,
+ * under `law`. */
 cli_exit cli_uncertainty_find(cli_session *s, cli_uncertainty *out, const xb_model *model,
                               const xb_rows *rows, const xb_scores *scores,
                               const xb_law *law);

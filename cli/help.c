@@ -1,4 +1,4 @@
-/* help.c: what the command table says, for people. */
+/* help.c: prints the help from the command table. */
 #include <string.h>
 
 #include "options.h"
@@ -46,7 +46,7 @@ void cli_help_example(FILE *out, const char *example)
     }
 }
 
-/* The title that stands before the option of this name, if one does. */
+/* Prints the title before the option of this name, if there is one. */
 static void print_title(FILE *out, const cli_title *title, const char *option)
 {
     for (; title && title->before; title++)

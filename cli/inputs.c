@@ -1,4 +1,4 @@
-/* inputs.c: see inputs.h. What was left out of a folder is said on stderr. */
+/* inputs.c: see inputs.h. Files left out of a folder are reported on stderr. */
 #include "inputs.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static xb_image_options image_options(const cli_session *s)
 static cli_exit check_cache(cli_session *s)
 {
     if (!cli_flag(&s->args, "cache") || !cli_flag(&s->args, "no-cache")) return CLI_DONE;
-    return cli_fail(s, CLI_USAGE, "--cache or --no-cache, not both");
+    return cli_fail(s, CLI_USAGE, "--cache and --no-cache exclude each other");
 }
 
 static xb_status copy_target(cli_inputs *in)
@@ -101,7 +101,7 @@ static xb_status open_images(cli_session *s, cli_inputs *in, const char *path,
     return status == XB_OK ? copy_target(in) : status;
 }
 
-/* Names have an age where no table is given and `age` is what is asked for. */
+/* File names give the target if no table is given and the target is `age`. */
 static cli_exit folder_target(cli_session *s, xb_image_options *o, const char *target,
                               bool learning)
 {
@@ -110,8 +110,8 @@ static cli_exit folder_target(cli_session *s, xb_image_options *o, const char *t
     o->ages_in_names = target && strcmp(target, "age") == 0;
     if (o->ages_in_names) return CLI_DONE;
     return cli_fail(s, CLI_USAGE,
-                    "where are the targets? give --targets TABLE with file names%s",
-                    learning ? ", or --target age for names like UTKFace's" : "");
+                    "missing --targets TABLE, a table of file names and targets%s",
+                    learning ? ", or --target age for file names like UTKFace's" : "");
 }
 
 static cli_exit learn_images(cli_session *s, cli_inputs *in, const char *path,
@@ -154,17 +154,17 @@ cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path)
     xb_image_source source = xb_images_look(path);
     for (int i = 0; i < CLI_COUNT_OF(for_tables) && source != XB_IMAGES_NONE; i++)
         if (cli_flag(&s->args, for_tables[i]))
-            return cli_fail(s, CLI_USAGE, "--%s goes with tables, and %s has images",
+            return cli_fail(s, CLI_USAGE, "--%s is for tables, but %s holds images",
                             for_tables[i], path);
     if (source != XB_IMAGES_NONE) return learn_images(s, out, path, source);
     for (int i = 0; i < CLI_COUNT_OF(for_images); i++)
         if (cli_flag(&s->args, for_images[i]))
-            return cli_fail(s, CLI_USAGE,
-                            "--%s goes with images, and %s is neither a folder nor an"
-                            " IDX file",
-                            for_images[i], path);
+            return cli_fail(
+                s, CLI_USAGE,
+                "--%s is for images, but %s is neither a folder nor an IDX file",
+                for_images[i], path);
     if (!cli_flag(&s->args, "target"))
-        return cli_fail(s, CLI_USAGE, "which column is to be predicted? give --target");
+        return cli_fail(s, CLI_USAGE, "missing --target COLUMN, the column to predict");
     return learn_table(s, out, path);
 }
 
@@ -201,11 +201,11 @@ static cli_exit ask_images(cli_session *s, cli_inputs *in, const xb_model *model
     if (code == CLI_DONE) code = cli_status(s, open_images(s, in, path, &o, distinct));
     xb_shape mine = code == CLI_DONE ? cli_inputs_shape(in) : shape;
     if (mine.h == shape.h && mine.w == shape.w && mine.c == shape.c) return code;
-    return cli_fail(
-        s, CLI_USAGE,
-        "%s: images of %lld x %lld x %lld, the model's are %lld x %lld x %lld", path,
-        (long long)mine.h, (long long)mine.w, (long long)mine.c, (long long)shape.h,
-        (long long)shape.w, (long long)shape.c);
+    return cli_fail(s, CLI_USAGE,
+                    "%s: the images are %lld x %lld x %lld, but the model was trained on "
+                    "%lld x %lld x %lld",
+                    path, (long long)mine.h, (long long)mine.w, (long long)mine.c,
+                    (long long)shape.h, (long long)shape.w, (long long)shape.c);
 }
 
 cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
@@ -222,7 +222,7 @@ cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
     return code;
 }
 
-/* ---- one face */
+/* ---- tables and images alike */
 
 void cli_inputs_free(cli_inputs *in)
 {

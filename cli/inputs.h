@@ -1,5 +1,5 @@
-/* inputs.h: what a network learns from or is asked about: a table, a folder of images or
- * IDX files, told apart by what the path holds, behind one face. */
+/* inputs.h: the inputs of a network, with one interface: a table, a folder of images or
+ * IDX files, recognised by the contents of the path. */
 #ifndef XB_CLI_INPUTS_H
 #define XB_CLI_INPUTS_H
 
@@ -28,7 +28,7 @@ typedef struct cli_inputs {
         "no-cache", 0, CLI_FLAG, NULL, WHERE "keep no decoded images", 0, 0              \
     }
 
-/* Options that a command which reads images has. */
+/* Options of commands that read images. */
 #define CLI_IMAGE_OPTIONS                                                                \
     {"targets", 0, CLI_PATH, "TABLE", "images: table of file names and targets, .csv",   \
      0,         0},                                                                      \
@@ -56,19 +56,20 @@ typedef struct cli_inputs {
         {"skip-corrupt", 0, CLI_FLAG, NULL, "images: leave broken files out", 0, 0},     \
         CLI_CACHE_OPTIONS("images: ")
 
-/* The column of numbers that --column names, or the only one; *out as xb_column_read. */
+/* Reads the column of numbers that --column names, or the only one; *out as in
+ * xb_column_read. */
 xb_status cli_column_read(cli_session *s, double **out, int64_t *n, const char *path);
 
-/* To learn from. The target comes from --target. */
+/* Reads training data. The target comes from --target. */
 cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path);
 
-/* For a model, columns and classes as it knows them; `target`: with the target. */
+/* Reads inputs for a model, with its columns and classes; `target`: also the target. */
 cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
                         const char *path, bool target);
 
 void cli_inputs_free(cli_inputs *in);
 
-/* Scores of the rows held out of training; none: *out stays as it is. */
+/* Scores the rows held out of training; without any, *out stays unchanged. */
 xb_status cli_inputs_test(cli_session *s, xb_evaluation **out, const cli_inputs *in,
                           const xb_model *model);
 

@@ -46,7 +46,7 @@ void cli_show_goodness(const cli_session *s, const xb_goodness_result *r)
     if (xb_goodness_result_fits(r))
         printf("  The law fits: both p-values are above %g.\n", level);
     else
-        printf("  The law does not fit: a p-value is not above %g.\n", level);
+        printf("  The law does not fit: a p-value is %g or less.\n", level);
 }
 
 json_t *cli_goodness_json(const cli_session *s, const xb_goodness_result *r)

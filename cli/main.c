@@ -59,9 +59,9 @@ static void print_commands(void)
     cli_help_all(stdout, cli_commands, CLI_COUNT_OF(cli_commands));
 }
 
-/* jansson's reader goes on where memory has run out, with a digit or a quote less: it
- * must never see that. All outputs are whole or not there at any moment, so the program
- * may just end. */
+/* jansson's reader continues when memory has run out, with a digit or a quote missing, so
+ * it must never see a failed allocation. Outputs are complete or absent at any moment, so
+ * the program may simply end. */
 static void *json_memory(size_t size)
 {
     void *block = malloc(size);
@@ -84,7 +84,8 @@ static cli_exit help_on(const char *word)
     if (command) return cli_session_run(command, 1, only_help);
     const char *nearest = cli_topic_nearest(word);
     if (nearest)
-        return cli_misuse(NULL, "no help on '%s', did you mean '%s'?", word, nearest);
+        return cli_misuse(NULL, "unknown help topic '%s', did you mean '%s'?", word,
+                          nearest);
     return unknown_command(word);
 }
 

@@ -1,15 +1,16 @@
-/* model_data.h: a table read as a model wants it. */
+/* model_data.h: reads a table for a model. */
 #ifndef XB_CLI_MODEL_DATA_H
 #define XB_CLI_MODEL_DATA_H
 
 #include "session.h"
 
-/* The columns the model was trained on, by name, or by their order where there are no
- * names; with `target` also its target. What was met in it is said on stderr. */
+/* Reads the columns that the model was trained on, by name, or by order if there are no
+ * names; with `target` also its target. Findings about the table are printed on stderr.
+ */
 xb_status cli_model_frame(cli_session *s, xb_frame **out, const xb_model *model,
                           const char *path, bool target);
 
-/* The same with blocks of rows as `blocks` asks for them. */
+/* The same in blocks of rows as `blocks` specifies. */
 xb_status cli_model_rows(cli_session *s, xb_frame **out, const xb_model *model,
                          const char *path, bool target, const xb_frame_options *blocks);
 

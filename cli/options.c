@@ -49,7 +49,7 @@ cli_exit cli_misuse(const cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
-/* Where reading stands. */
+/* The position of the reader. */
 typedef struct reader {
     cli_args *out;
     int argc;
@@ -184,7 +184,7 @@ cli_exit cli_parse(cli_args *out, const cli_command *command, int argc, char **a
         if (cli_flag(out, "help")) return CLI_DONE; /* whatever else is there */
     }
     if (out->n_args < command->min_args)
-        return cli_misuse(command, "an argument is missing (usage: crossbayes %s %s)",
+        return cli_misuse(command, "missing argument (usage: crossbayes %s %s)",
                           command->name, command->usage);
     return CLI_DONE;
 }

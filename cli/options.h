@@ -1,9 +1,7 @@
-/* options.h: commands as table rows, and reading a command line by them.
- *
- * One row says all there is to know about a command: `--help`, the list that
- * `crossbayes` alone prints and the checks of every argument come from it. A
- * command's run function asks for values by name; by then they are of the right
- * kind and within their range. */
+/* options.h: commands as table rows, and the parser of command lines. One row describes a
+ * command completely: `--help`, the list that `crossbayes` alone prints and the checks of
+ * every argument come from it. A command's run function gets values by name, which then
+ * have the right kind and range. */
 #ifndef XB_CLI_OPTIONS_H
 #define XB_CLI_OPTIONS_H
 
@@ -15,7 +13,7 @@
 
 #define CLI_COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* As shells have it, a command that a signal stopped ends with 128 and its number. */
+/* As in shells, a command stopped by a signal ends with 128 plus the signal's number. */
 typedef enum cli_exit {
     CLI_DONE = 0,
     CLI_FAILED = 1,
@@ -23,7 +21,8 @@ typedef enum cli_exit {
     CLI_INTERRUPTED = 130, /* SIGINT, Ctrl-C */
     CLI_QUEUED = 138,      /* SIGUSR1, as queues send it before a job's time is over */
     CLI_TERMINATED = 143,  /* SIGTERM */
-    CLI_ELSEWHERE = 255    /* within the program: others go on with the results */
+    CLI_ELSEWHERE =
+        255 /* used inside the program: another process continues with the results */
 } cli_exit;
 
 #define CLI_EXIT_STATUS                                                                  \
@@ -90,8 +89,9 @@ typedef struct cli_command {
     int n_options;
     const cli_title *titles; /* optional, where there are many options; NULL ends them */
     int min_args, max_args;
-    void (*more)(FILE *out); /* optional: what else the help should say */
+    void (*more)(FILE *out); /* optional: prints additional help */
     cli_exit (*run)(cli_session *s);
+    bool together; /* under mpirun all ranks go through the whole of it */
 } cli_command;
 
 enum { CLI_OPTIONS_MAX = 64, CLI_ARGS_MAX = 4096 };
@@ -103,19 +103,22 @@ typedef struct cli_args {
     cli_value value[CLI_OPTIONS_MAX]; /* the command's options, then the common ones */
 } cli_args;
 
-/* Of commands that run nets; whoever has it in its table need not read it. */
+/* For commands that run nets; the session reads it, so commands need not. */
 #define CLI_BACKEND_OPTION                                                               \
     {                                                                                    \
         "backend", 0, CLI_CHOICE, "cpu|cuda|auto",                                       \
-            "what runs the nets; auto: a GPU where it is faster [cpu]", 0, 0             \
+            "processor that runs the nets; auto: a GPU where it is faster [cpu]", 0, 0   \
     }
 
-/* Of commands whose work can be cut into shares; the session reads it (share_option.h).
+/* For commands whose work can be divided into shares; the session reads it
+ * (share_option.h).
  */
 #define CLI_SHARE_OPTION                                                                 \
     {                                                                                    \
         "share", 0, CLI_TEXT, "K/N",                                                     \
-            "share K of N, to OUTPUT.K-of-N.share for `crossbayes merge` [all]", 0, 0    \
+            "do share K of N of the work and write OUTPUT.K-of-N.share for `crossbayes " \
+            "merge` [all of it]",                                                        \
+            0, 0                                                                         \
     }
 
 /* Options every command has. */
@@ -125,8 +128,8 @@ extern const int cli_common_count;
 /* Option i of a command, the common ones after its own; NULL past the end. */
 const cli_option *cli_option_at(const cli_command *command, int i);
 
-/* argv[0] is the first argument after the command's name. On a mistake prints
- * one line on stderr and returns CLI_USAGE. Free `out` in any case. */
+/* argv[0] is the first argument after the command's name. On an error prints one line on
+ * stderr and returns CLI_USAGE. Free `out` in any case. */
 cli_exit cli_parse(cli_args *out, const cli_command *command, int argc, char **argv);
 void cli_args_free(cli_args *args);
 
@@ -149,16 +152,17 @@ enum { CLI_SUGGESTION = 64 };
 void cli_suggest(char out[CLI_SUGGESTION], const char *word, const char *const *names,
                  int count);
 
-/* Blanks for what would end the line or move a terminal's cursor. */
+/* Replaces control characters, which would end the line or move a terminal's cursor, by
+ * blanks. */
 void cli_blank_controls(char *text);
 
 /* "crossbayes NAME: message" on stderr, one line; returns CLI_USAGE. */
 cli_exit cli_misuse(const cli_command *command, const char *format, ...) XB_PRINTF(2, 3);
 
 /* help.c */
-/* The words of `text` in lines that end by column 80, all from this column. */
+/* Prints the words of `text` in lines that start at this column and end by column 80. */
 void cli_help_words(FILE *out, const char *text, int column);
-/* The lines of an example, indented, below their title. */
+/* Prints the lines of an example, indented, below their title. */
 void cli_help_example(FILE *out, const char *example);
 void cli_help_command(FILE *out, const cli_command *command);
 void cli_help_all(FILE *out, const cli_command *const *commands, int count);

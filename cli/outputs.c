@@ -1,5 +1,5 @@
-/* outputs.c: see outputs.h. The ledger of files is the library's (crossbayes/files.h);
- * here is which arguments are files. */
+/* outputs.c: see outputs.h. The library records files (crossbayes/files.h); this file
+ * knows which arguments are files. */
 #include "outputs.h"
 
 #include <stdlib.h>
@@ -79,8 +79,8 @@ cli_exit cli_plan_figure(cli_session *s, cli_figure *out, const char *option)
     const char *slash = strrchr(name, '/'), *dot = strrchr(slash ? slash : name, '.');
     if (dot && (out->format = cli_formats(dot + 1)) == 0)
         return cli_fail(s, CLI_USAGE,
-                        "--%s %s: expected a name that ends in .svg, .png or .pdf, or one"
-                        " without an ending for .svg",
+                        "--%s %s: expected a name that ends in .svg, .png or .pdf, or "
+                        "has no ending for .svg",
                         option, name);
     out->stem = strdup(name);
     if (!out->stem) return cli_status(s, XB_E_MEMORY);
@@ -144,7 +144,7 @@ void cli_say_written(const cli_session *s)
     if (cli_quiet(s)) return;
     for (int64_t i = 0; i < xb_files_written_count(s->ctx); i++) {
         path = xb_files_written_name(s->ctx, i);
-        if (!xb_os_exists(path)) continue; /* a checkpoint that is done with */
+        if (!xb_os_exists(path)) continue; /* a checkpoint that was removed */
         if (strncmp(path, "./", 2) == 0) path += 2;
         if (before && same_folder(before, path)) {
             fputc(',', stderr);

@@ -1,5 +1,6 @@
-/* outputs.h: what a command reads and writes, known before it begins to work: so that no
- * output replaces an input; and what it wrote, named at its end. */
+/* outputs.h: the inputs and outputs of a command. They are planned before it starts to
+ * work, so that no output replaces an input, and the files written are named at its end.
+ */
 #ifndef XB_CLI_OUTPUTS_H
 #define XB_CLI_OUTPUTS_H
 
@@ -10,14 +11,15 @@ enum { CLI_LABEL = 256 };
 void cli_output_label(char out[CLI_LABEL], const cli_session *s, const char *option,
                       const char *value);
 
-/* Notes all files that the command line names as inputs. */
+/* Records all files that the command line names as inputs. */
 cli_exit cli_note_inputs(cli_session *s);
 
-/* Plans the file that an option names, with `ending` behind its name; not given, or "-",
- * it plans none. Prints the reason on failure, as all below. */
+/* Plans the file that an option names, with `ending` appended; plans none if the option
+ * is not given or is "-". Prints the reason on failure, as do all functions below. */
 cli_exit cli_plan_file(cli_session *s, const char *option, const char *ending);
 
-/* The figure that an option names: its path without ending, and its format by it. */
+/* The figure that an option names: its path without ending, and the format that the
+ * ending gives. */
 typedef struct cli_figure {
     char *stem; /* free() it; NULL: not given */
     unsigned format;
@@ -25,13 +27,13 @@ typedef struct cli_figure {
 cli_exit cli_plan_figure(cli_session *s, cli_figure *out, const char *option);
 
 /* A folder of results that an option names: a page with its figure, PAGE.html and
- * PAGE.svg, and further files. Not given, it plans none. */
+ * PAGE.svg, and further files. Plans none if the option is not given. */
 cli_exit cli_plan_page(cli_session *s, const char *option, const char *page,
                        const char *const *files, int count);
-/* The formats of --format, svg among them: pages show it. */
+/* The formats of --format, always with svg, because pages show it. */
 unsigned cli_page_formats(const cli_session *s);
 
-/* "wrote NAME" on stderr for all files that are there. */
+/* Prints "wrote NAME" on stderr for all files that exist. */
 void cli_say_written(const cli_session *s);
 
 #endif

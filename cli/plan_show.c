@@ -50,7 +50,7 @@ static int largest_cumulant(const xb_plan *plan)
     return largest;
 }
 
-/* The worst input: by what was measured, or else predicted. */
+/* The worst input by the measured KL, or by the predicted one if nothing was measured. */
 static const plan_case *worst_case(const plan_job *job)
 {
     const plan_case *worst = &job->at[0];
@@ -134,7 +134,8 @@ static void print_weights(const plan_job *job, const xb_plan *plan)
            xb_plan_n_eff(plan) < SOUND_N_EFF ? " (few weights: unreliable)" : "");
 }
 
-/* The far tail is beyond the range of densities: both KL are lower bounds. */
+/* Whether the far tail lies outside the range of densities, so that both KL are lower
+ * bounds. */
 static bool lower_bounds(const xb_law *law)
 {
     enum { MOMENT = 6 };
@@ -148,35 +149,38 @@ static void print_advice(const plan_job *job, const xb_plan *plan)
         job->own_net != NULL && xb_plan_layer_count(plan) > 1; /* with hidden layers */
     size_t used = 0;
     if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET && net && job->width.width > 0)
-        used = (size_t)snprintf(text, sizeof text,
-                                "Hidden layers of width %lld would do (predicted %.2g).",
-                                (long long)job->width.width, job->width.predicted.value);
-    else if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET && net)
-        used = (size_t)snprintf(text, sizeof text,
-                                "Not even hidden layers of width %d would do.",
-                                XB_PLAN_WIDEST);
-    else if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET)
         used = (size_t)snprintf(
             text, sizeof text,
-            "About %.3g equal weights behind the output would do, here it is as if there"
-            " were %.2g. Width alone does not help: the shares must become even.",
-            xb_plan_needed(plan), xb_plan_n_eff(plan));
+            "Hidden layers of width %lld would suffice (predicted KL %.2g).",
+            (long long)job->width.width, job->width.predicted.value);
+    else if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET && net)
+        used = (size_t)snprintf(text, sizeof text,
+                                "Not even hidden layers of width %d would suffice.",
+                                XB_PLAN_WIDEST);
+    else if (xb_plan_verdict_of(plan) == XB_PLAN_NOT_MET)
+        used =
+            (size_t)snprintf(text, sizeof text,
+                             "About %.3g equal weights behind the output would suffice; "
+                             "this net is equivalent to %.2g. Width alone does not help: "
+                             "the weights must share the variance more evenly.",
+                             xb_plan_needed(plan), xb_plan_n_eff(plan));
     else if (xb_plan_verdict_of(plan) == XB_PLAN_UNSURE && !lower_bounds(job->law))
-        used = (size_t)snprintf(text, sizeof text, "More --draws would tell.");
+        used = (size_t)snprintf(text, sizeof text, "More --draws would decide.");
     if (!xb_plan_trusted(plan) && used < sizeof text)
         used += (size_t)snprintf(
             text + used, sizeof text - used, "%s%s", used ? " " : "",
-            lower_bounds(job->law) ? "Both values are lower bounds: the law has no sixth"
-                                     " moment, and its far tail adds to the KL beyond"
-                                     " the range of these densities."
-                                   : "Few weights make hidden units that matter: rely on"
-                                     " the measured value alone.");
+            lower_bounds(job->law)
+                ? "Both values are lower bounds: the law has no sixth moment, and its "
+                  "far tail adds to the KL outside the range of these densities."
+                : "Few weights make hidden units whose shape matters: rely on the "
+                  "measured value alone.");
     if (used == 0) return;
     printf("  ");
     cli_print_words(text, 2, true);
 }
 
-/* The headline where the law is of a trace: shape matters only if reads are draws. */
+/* The headline for a law of a trace, because the shape matters only if reads can serve as
+ * draws. */
 void cli_plan_print_draws(const plan_job *job)
 {
     if (job->draws.reads == 0) return;
@@ -190,14 +194,14 @@ static void print_head(const plan_job *job)
     printf("%s instead of gaussian in '%s'\n", job->s->args.arg[0],
            xb_net_text(job->net));
     if (job->own_net)
-        printf("  no weights given: equal shares (means 0, every sigma 1/sqrt(inputs)),"
-               " all inputs 1\n");
+        printf("  without trained weights, equal shares are assumed: means 0, every "
+               "sigma 1/sqrt(inputs), all inputs 1\n");
     else if (job->at[0].row == 0)
         printf("  at the mean input of the training data\n");
     if (job->model && xb_model_cells(job->model))
-        printf(
-            "  weights are made of cells whose noise is their width; the law is that of"
-            " a whole\n  weight: if a cell alone has it, the KL is at most this\n");
+        printf("  weights are made of cells whose noise is their width; the law is that "
+               "of a whole\n  weight: if it is the law of a single cell, the KL is at "
+               "most this\n");
     printf("\n");
     cli_plan_print_draws(job);
 }
@@ -245,8 +249,8 @@ static void print_mixture(const plan_job *job)
     plan_case mixture = job->at[worst];
     mixture.member = 0;
     name_case(name, sizeof name, job, &mixture);
-    printf("\n  The mixture of the %d members: KL at most %.2g nats at %s (the mean"
-           " over members, %s)\n",
+    printf("\n  Mixture of the %d members: KL at most %.2g nats at %s (mean over "
+           "members, %s)\n",
            members, mixture_kl(job, worst, job->opt.measure), name,
            job->opt.measure ? "measured" : "predicted");
 }
@@ -258,7 +262,7 @@ static void print_rows(const plan_job *job)
     cli_print_grid(1 + job->cases, job->opt.measure ? 4 : 3, row_cell, job);
     if (cli_plan_members(job) > 1) print_mixture(job);
     name_case(name, sizeof name, job, worst_case(job));
-    printf("\n  The worst of them, at %s:\n", name);
+    printf("\n  The worst case, at %s:\n", name);
 }
 
 cli_exit cli_plan_print_text(const plan_job *job)
@@ -270,7 +274,7 @@ cli_exit cli_plan_print_text(const plan_job *job)
         "  %-20s%.3g: the noise of the output is equivalent to that many equal weights\n",
         "effective weights", xb_plan_n_eff(plan));
     printf(
-        "  %-20s%.3g in a plain sum for a KL below %g nats, more behind hidden layers\n",
+        "  %-20s%.3g in a plain sum for a KL below %g nats; more behind hidden layers\n",
         "needed", xb_plan_needed(plan), job->opt.tolerance);
     print_kl("predicted KL", xb_plan_predicted(plan));
     print_kl("measured KL", xb_plan_measured(plan));

@@ -1,4 +1,4 @@
-/* plan_show.h: what `crossbayes plan` found, in words and as JSON. */
+/* plan_show.h: prints the results of `crossbayes plan` as text and as JSON. */
 #ifndef CLI_PLAN_SHOW_H
 #define CLI_PLAN_SHOW_H
 
@@ -29,15 +29,15 @@ typedef struct plan_job {
     plan_case at[PLAN_ROWS_MAX];
     xb_plan_width width; /* of --net */
     double needed;
-    xb_draws_verdict draws; /* reads 0: the law is not of a trace */
+    xb_draws_verdict draws; /* reads 0: the law does not come from a trace */
 } plan_job;
 
-/* Members of the model, and outputs that are planned for one by one: with equal shares
- * all are alike, so one of them. */
+/* The number of members of the model, and of outputs planned separately; with equal
+ * shares all outputs are alike, so only one is planned. */
 int64_t cli_plan_members(const plan_job *job);
 int64_t cli_plan_outputs(const plan_job *job);
 
-/* The verdict on draws, where the law is of a trace. */
+/* The verdict on reads as draws, if the law comes from a trace. */
 void cli_plan_print_draws(const plan_job *job);
 cli_exit cli_plan_print_text(const plan_job *job);
 cli_exit cli_plan_print_json(const plan_job *job);

@@ -7,7 +7,7 @@
 
 #include "print.h"
 
-/* A name as a CSV cell: in quotes where it must be. */
+/* A name as a CSV cell, quoted if necessary. */
 static void write_cell(FILE *out, const char *before, const char *text)
 {
     if (!strpbrk(text, ",\"\n\r;\t #")) {
@@ -19,7 +19,7 @@ static void write_cell(FILE *out, const char *before, const char *text)
     fputc('"', out);
 }
 
-/* An image goes by its file, a row of a table by the column that names it. */
+/* The name of an image is its file, that of a row is in the id column. */
 static const char *name_head(const cli_predicted *r)
 {
     if (r->block) return xb_frame_id(r->block);
@@ -46,8 +46,8 @@ static void write_name_head(FILE *out, const cli_predicted *r)
     fputc(',', out);
 }
 
-/* The columns of a target, after its name where there are several; the last is of
- * ensembles. */
+/* The columns of a target, preceded by its name if there are several targets; the last is
+ * for ensembles only. */
 static void write_head(FILE *out, const cli_predicted *r, int64_t k)
 {
     static const char *const column[] = {"mean", "sd", "epistemic", "aleatoric"};

@@ -126,7 +126,8 @@ void cli_print_address(const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789-._~/";
-    char whole[XB_OS_PATH_MAX]; /* needs no memory: it is printed whatever is out */
+    char whole[XB_OS_PATH_MAX]; /* allocates nothing, so that it is printed even if memory
+                                   has run out */
     fputs("file://", stdout);
     for (const char *p = xb_os_full_path(whole, path) ? whole : path; *p; p++)
         printf(strchr(plain, *p) ? "%c" : "%%%02X", (unsigned char)*p);
@@ -162,7 +163,7 @@ cli_exit cli_json_print(cli_session *s, json_t *root)
 
 enum { MEMORY_TEXT = 1 << 18 }; /* the longest, for zsh, has 16 kB */
 
-/* Not open_memstream(), which loses what it has no room for and does not say so. */
+/* Not open_memstream(), which silently loses text if memory runs out. */
 FILE *cli_memory_open(char **text)
 {
     *text = malloc(MEMORY_TEXT);

@@ -12,7 +12,7 @@
  * estimate that people read goes through here. */
 void cli_format_error(char *out, size_t size, double value, double error);
 
-/* A number whose error is not known: whole ones as they are, others with three digits;
+/* A number without a known error: whole numbers with all digits, others with three;
  * "none" for NAN. */
 void cli_format_plain(char *out, size_t size, double value);
 
@@ -32,22 +32,22 @@ void cli_print_estimate(const char *name, double value, double error, const char
 /* Columns on a screen: "±" is two bytes and one column. */
 int cli_text_columns(const char *text);
 
-/* A table whose columns are as wide as what is in them. `cell` writes one cell, the
- * header's row included; it is asked for each cell twice. */
+/* Prints a table whose columns are as wide as their contents. `cell` writes one cell,
+ * including those of the header; it is called twice for each cell. */
 enum { CLI_GRID_COLUMNS = 24, CLI_GRID_CELL = 128 };
 typedef void cli_cell_fn(const void *arg, int row, int column, char *out, size_t size);
 void cli_print_grid(int rows, int columns, cli_cell_fn *cell, const void *arg);
 
-/* Words broken into lines of at most 78 columns, all indented but the first when
- * the cursor is there already. */
+/* Prints words in lines of at most 78 columns, all indented; `there`: the cursor is at
+ * the indentation already. */
 void cli_print_words(const char *text, int indent, bool there);
 
-/* A name that came out of a file, for a line that people read: cut where it is long,
- * blanks for what would move a terminal's cursor. Returns out. */
+/* A name from a file, made safe to print: shortened if it is long, with blanks for
+ * control characters. Returns out. */
 enum { CLI_SHOWN = 200 };
 const char *cli_shown(char out[CLI_SHOWN], const char *name);
 
-/* "file://" and the absolute path, with what an address cannot hold escaped, a line. */
+/* Prints "file://" and the absolute path on a line, with special characters escaped. */
 void cli_print_address(const char *path);
 
 /* A text; a file's name that is not UTF-8 has '?' for each byte beyond ASCII. */
@@ -58,15 +58,15 @@ json_t *cli_json_real(double value);
 /* The verdict on reads as draws. */
 json_t *cli_usable_json(const xb_draws_verdict *v);
 
-/* Prints the object on stdout and gives it up. */
+/* Prints the object on stdout and releases it. */
 cli_exit cli_json_print(cli_session *s, json_t *root);
 
-/* A stream into memory, for texts of the program's own. At its end the text, whole, to
- * free(); NULL: memory was out. */
+/* A stream into memory, for the program's own texts. Closing it gives the whole text, to
+ * be freed with free(); NULL: memory has run out. */
 FILE *cli_memory_open(char **text);
 char *cli_memory_close(FILE *memory, char *text);
 
-/* What `write` writes, as it is, or with --json as {name_key: name, text_key: text}. */
+/* Prints what `write` writes, or with --json {name_key: name, text_key: text}. */
 typedef cli_exit cli_page_fn(cli_session *s, FILE *out, const char *name);
 cli_exit cli_print_page(cli_session *s, const char *name_key, const char *name,
                         const char *text_key, cli_page_fn *write);

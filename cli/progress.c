@@ -1,5 +1,5 @@
-/* progress.c: see progress.h. The bar is redrawn at most ten times a second and
- * leaves no trace; nothing is drawn when stderr is not a terminal. */
+/* progress.c: see progress.h. The bar is redrawn at most ten times a second and removed
+ * at the end; nothing is drawn if stderr is not a terminal. */
 #include "progress.h"
 
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 
 #include "base/os.h"
 
-/* The signal that asked to stop; 0: none. Any thread may be the one that is interrupted.
+/* The signal that asked to stop; 0: none. A signal may interrupt any thread.
  */
 static atomic_int stop_asked;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler may not wait");
@@ -62,7 +62,7 @@ static void draw_bar(const cli_progress *p, double share, double elapsed, int ro
     fprintf(stderr, "%s %3d%% %s", p->colour ? "\033[0m" : "", (int)(100 * share), left);
 }
 
-/* Without colours there are no escape codes at all: blanks take the line away. */
+/* Without colours no escape codes are used at all; blanks clear the line. */
 static void clear_line(const cli_progress *p)
 {
     if (p->colour)

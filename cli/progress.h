@@ -1,5 +1,5 @@
-/* progress.h: the library's progress events as a bar on stderr, and the way a
- * signal stops the work. */
+/* progress.h: shows the library's progress events as a bar on stderr, and lets a signal
+ * stop the work. */
 #ifndef XB_CLI_PROGRESS_H
 #define XB_CLI_PROGRESS_H
 
@@ -15,11 +15,11 @@ typedef struct cli_progress {
     double started, last; /* seconds; of the task, of the last redraw */
 } cli_progress;
 
-/* Looks at the terminal; from now on SIGINT and SIGTERM ask the work to stop
- * (a second one ends the program at once). */
+/* Examines the terminal; from now on SIGINT and SIGTERM ask the work to stop (a second
+ * signal ends the program at once). */
 void cli_progress_start(cli_progress *p, bool quiet);
 
-/* Who asked to stop. */
+/* The signal that asked to stop. */
 xb_os_stop cli_progress_stop(void);
 
 /* An xb_progress_fn; arg is the cli_progress. */

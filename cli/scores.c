@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A score of the library's: how tables call it, its key in JSON, the score that is its
+/* A score of the library: its name in tables, its key in JSON, and the score that is its
  * mean under perfect calibration. */
 typedef struct shown_score {
     const char *name, *item, *key, *floor;
@@ -17,7 +17,7 @@ static const shown_score of_numbers[] = {
     {"NLL", "nll", "nll", NULL},
     {"CRPS", "crps", "crps", NULL},
     {"coverage 95 %", "coverage", "coverage95", NULL},
-    {"least known quarter", "coverage_uncertain", "coverage95_uncertain", NULL},
+    {"uncertain quarter", "coverage_uncertain", "coverage95_uncertain", NULL},
     {"interval width", "width", "width95", NULL},
     {"miscalibration", "miscalibration_area", "miscalibration_area",
      "miscalibration_floor"},
@@ -35,7 +35,7 @@ static const shown_score of_classes[] = {
     {"disagreement", "disagreement", "disagreement", NULL},
 };
 
-/* The last is of ensembles alone. */
+/* The last is for ensembles only. */
 int cli_score_count(const xb_scores *s)
 {
     const int all =

@@ -7,23 +7,23 @@
 typedef struct cli_score {
     const char *name, *item, *key; /* in tables, of the library, in JSON */
     xb_score score;
-    double chance; /* what perfect calibration reads on average; NAN: not that kind */
+    double chance; /* its mean under perfect calibration; NAN: does not apply */
     int64_t bins;  /* that it depends on, or 0 */
 } cli_score;
 
-/* Those that are shown, in order. */
+/* The scores that are shown, in order. */
 int cli_score_count(const xb_scores *s);
 cli_score cli_score_at(const xb_scores *s, int i);
 cli_score cli_score_get(const xb_scores *s, const char *key);
 
-/* KEY, KEY_error and KEY_mc_error of each, KEY_chance and KEY_bins where there are. */
+/* KEY, KEY_error and KEY_mc_error of each, and KEY_chance and KEY_bins if they exist. */
 void cli_scores_json(json_t *root, const xb_scores *s);
 
 /* {"rms", "noise", "excess", "least", "bound", "draws_needed", "verdict"} of each gap by
  * its name, and the "verdict" of all. */
 void cli_gaps_json(json_t *root, const xb_distances *d);
 
-/* A line for each reason not to rely on them. */
+/* Prints one line for each reason why the scores may be unreliable. */
 void cli_print_doubts(const xb_scores *s);
 
 #endif

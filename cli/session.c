@@ -1,4 +1,4 @@
-/* session.c: from a command line to an exit code. */
+/* session.c: runs a command from its command line to its exit code. */
 #include "session.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "outputs.h"
 #include "share_option.h"
 
-/* Of the command under way, for an end in the midst of it. */
+/* The running command, for ending the program in the middle of it. */
 static xb_ctx *under_way;
 
 void cli_session_abandon(void)
@@ -22,8 +22,8 @@ uint64_t cli_seed(const cli_session *s) { return cli_count(&s->args, "seed", 1);
 bool cli_quiet(const cli_session *s) { return cli_flag(&s->args, "quiet"); }
 bool cli_json(const cli_session *s) { return cli_flag(&s->args, "json"); }
 
-/* Where the program itself had no memory, the library's last words are about something
- * else, perhaps something that it tried and did without. */
+/* If the program itself ran out of memory, the library's last message is about something
+ * else, possibly an attempt that it did without. */
 static const char *reason(const cli_session *s, xb_status status)
 {
     const char *words = xb_ctx_message(s->ctx);
@@ -66,13 +66,14 @@ void cli_quote(FILE *out, const char *word)
     if (!bare) fputc('\'', out);
 }
 
-/* The command line as provenance; a long one is cut. False: memory has run out. */
+/* The command line as provenance; a long one is shortened. False: memory has run out. */
 static bool set_origin(const cli_session *s)
 {
     char text[1024] = "";
     FILE *out = xb_os_room_open(text, sizeof text - 1);
     if (!out) return false;
-    setvbuf(out, NULL, _IONBF, 0); /* or it asks for memory, and goes on without */
+    setvbuf(out, NULL, _IONBF,
+            0); /* otherwise it would allocate a buffer, and ignore a failure */
     fprintf(out, "crossbayes");
     for (int i = 0; i < s->n_words; i++) {
         fputc(' ', out);
@@ -91,7 +92,7 @@ cli_exit cli_check_stdout(cli_exit code)
     return CLI_FAILED;
 }
 
-/* The code of the signal that stopped the work, if one did. */
+/* The exit code for the signal that stopped the work, if one did. */
 static cli_exit stopped_code(cli_exit code)
 {
     switch (cli_progress_stop()) {

@@ -1,5 +1,5 @@
-/* session.h: what a running command has: its arguments, the library's context,
- * and the ways to end. */
+/* session.h: the state of a running command: its arguments, the library's context, and
+ * the functions that end it. */
 #ifndef XB_CLI_SESSION_H
 #define XB_CLI_SESSION_H
 
@@ -15,24 +15,24 @@ struct cli_session {
     cli_progress progress;
     char noticed[CLI_NOTICES][256]; /* the last notices, not to be repeated */
     int notices;
-    const char *
-        *words; /* [n_words] the command line that provenance tells, --share aside */
+    const char **words; /* [n_words] the command line for provenance, without --share */
     int n_words;
-    xb_status status;        /* the last that went wrong */
-    bool ranked;             /* other ranks do the work with this one */
-    char *share;             /* the file of --share; NULL: all of it is done here */
+    xb_status status; /* of the last failure */
+    bool ranked;      /* other ranks share the work */
+    char *share;      /* the file of --share; NULL: this process does all the work */
     const xb_shares *shares; /* where results are taken from; NULL: they are computed */
 };
 
-/* Parses, runs, reports: the whole life of one command. */
+/* Parses and runs one command and reports its errors. */
 cli_exit cli_session_run(const cli_command *command, int argc, char **argv);
 /* The same with the results that the shares hold. `added` words before argv[0] are
- * options of now, which the command line of the shares had not. */
+ * options of `merge` that the command line of the shares did not have. */
 cli_exit cli_session_replay(const cli_command *command, int argc, char **argv, int added,
                             const xb_shares *shares);
-/* Before the program ends at once: no unfinished results are left. */
+/* Call this before the program ends at once, so that no unfinished results are left. */
 void cli_session_abandon(void);
-/* `code`, unless what was printed did not reach its reader: that is a failure, and said.
+/* Returns `code`, unless writing to standard output failed, which is reported as a
+ * failure.
  */
 cli_exit cli_check_stdout(cli_exit code);
 
@@ -44,7 +44,7 @@ bool cli_json(const cli_session *s);
  * exit code it stands for. */
 cli_exit cli_status(cli_session *s, xb_status status);
 
-/* A word as a shell takes it: in quotes where it needs them. */
+/* A word for a shell, quoted if necessary. */
 void cli_quote(FILE *out, const char *word);
 
 /* "crossbayes NAME: message" on stderr, below a cleared progress bar. */

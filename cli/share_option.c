@@ -43,11 +43,20 @@ cli_exit cli_ranks_begin(cli_session *s)
 {
     int64_t rank = 0;
     if (s->share || s->shares || xb_ranks_launched(&rank) == 1) return CLI_DONE;
-    if (!cli_in_table(&s->args, "share"))
-        return cli_fail(s, CLI_USAGE,
-                        "its work is not dealt to ranks: start it once, without mpirun");
+    const bool together = s->args.command->together;
+    if (!together && !cli_in_table(&s->args, "share"))
+        return cli_fail(
+            s, CLI_USAGE,
+            "the command cannot run on several ranks: start it once, without mpirun");
     s->ranked = true;
-    return cli_status(s, xb_ranks_join(s->ctx, s->words, s->n_words));
+    cli_exit code = cli_status(s, xb_ranks_join(s->ctx, s->words, s->n_words));
+    if (code == CLI_DONE && together) code = cli_ranks_together(s, false);
+    return code;
+}
+
+cli_exit cli_ranks_together(cli_session *s, bool strict)
+{
+    return cli_status(s, xb_ranks_together(s->ctx, strict));
 }
 
 /* ---- shares */
@@ -66,7 +75,8 @@ static bool read_share(int64_t *share, int64_t *of, const char *text)
     return strspn(text, "0123456789/") == strlen(text) && k >= 1 && k <= n;
 }
 
-/* The file is named after the output, or after the command: "pred.csv.3-of-16.share". */
+/* The file is named after the output, or after the command, e.g.
+ * "pred.csv.3-of-16.share". */
 static char *share_path(const cli_session *s, int64_t share, int64_t of)
 {
     const char *output = cli_text(&s->args, "output", "-");
@@ -98,7 +108,7 @@ cli_exit cli_share_begin(cli_session *s)
     char label[CLI_LABEL];
     if (!text) return CLI_DONE;
     if (!read_share(&share, &of, text))
-        return cli_fail(s, CLI_USAGE, "--share %s: expected K/N, share K of 1 to N",
+        return cli_fail(s, CLI_USAGE, "--share %s: expected K/N with K from 1 to N",
                         text);
     cli_exit code = check_words(s);
     if (code == CLI_DONE) code = cli_status(s, xb_share_begin(s->ctx, share, of));

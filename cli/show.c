@@ -30,7 +30,7 @@ static void show_sample(const xb_fit_sample *x, const char *source, const char *
            xb_fit_sample_lag1(x), xb_fit_sample_tau(x));
 }
 
-/* The empirical law's place and width are the sample's own. */
+/* The empirical law has the sample's own placement and width. */
 static double error_of(const xb_fit_family *f, int i, const xb_fit_sample *x)
 {
     if (!isnan(xb_fit_family_param_error(f, i))) return xb_fit_family_param_error(f, i);
@@ -47,8 +47,8 @@ const char *cli_parameter_unit(const char *name, const char *unit)
     return placed ? unit : "";
 }
 
-/* Parameters the sample could not pin down have no error, and few digits; so have those
- * that were given, and all of theirs. */
+/* Parameters that the sample could not determine have no error and few digits; given
+ * parameters have no error and all their digits. */
 static void format_parameter(char *out, size_t size, const xb_fit_family *f, int i,
                              const xb_fit_sample *x, const char *unit)
 {
@@ -76,7 +76,7 @@ static int level_count(const xb_fit_family *f)
                : 0;
 }
 
-/* A level a line: position, weight and width. */
+/* One line per level: position, weight and width. */
 static void show_levels(const xb_fit_family *f, const xb_fit_sample *x, int levels,
                         int column)
 {
@@ -89,7 +89,8 @@ static void show_levels(const xb_fit_family *f, const xb_fit_sample *x, int leve
     }
 }
 
-/* Two to a line, below each other; of levels that were not chosen how many there are. */
+/* Two parameters per line, aligned; for levels that were not chosen, only their number.
+ */
 static void show_parameters(const xb_fit_family *f, const xb_fit_sample *x,
                             const char *unit, int column, bool chosen)
 {
@@ -152,7 +153,7 @@ void cli_show_series(const xb_series *series, const char *source, int64_t sample
     if (xb_series_has_interval(series))
         xb_quantity_text(interval, sizeof interval, xb_series_interval(series), NAN, "s");
     printf("%s: %lld samples%s%s%s%s\n\n", source, (long long)samples,
-           *interval ? ", one every " : ", interval not known", interval,
+           *interval ? ", one every " : ", interval unknown", interval,
            *found ? "; " : "", found);
     for (int64_t i = 0; i < xb_series_finding_count(series); i++) {
         printf("  %-*s", COLUMN - 2, xb_series_finding_name(series, i));
@@ -186,7 +187,7 @@ void cli_show_finding(xb_finding finding)
     cli_print_words(finding.text, COLUMN, true);
 }
 
-/* The number, then what it means: meanings are sentences. */
+/* The number, then its meaning, which is a sentence. */
 void cli_show_study(const xb_study *study)
 {
     enum { COLUMN = 24 };
@@ -231,7 +232,7 @@ void cli_show_scores(const xb_table *scores)
     putchar('\n');
     cli_print_grid((int)xb_table_row_count(scores) + 1, 2 + CLI_COUNT_OF(score_columns),
                    score_cell, scores);
-    printf("  ages in years; ± is the Monte Carlo error over weight draws\n");
+    printf("  ages in years; ±: Monte Carlo error over weight draws\n");
 }
 
 unsigned cli_formats(const char *list)

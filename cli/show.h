@@ -1,25 +1,26 @@
-/* show.h: a fit, a study or a verdict as text, for `fit`, `study` and `demo` alike. */
+/* show.h: prints a fit, a study or a verdict, for `fit`, `study` and `demo`. */
 #ifndef XB_CLI_SHOW_H
 #define XB_CLI_SHOW_H
 
 #include "crossbayes/studies.h"
 #include "session.h"
 
-/* The families' distance to the best is by the criterion of the choice. */
+/* The families' distance to the best is in the criterion of the choice. */
 void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion);
-/* What the trace is, before the fit of its stationary part. */
+/* Describes the trace, before the fit of its stationary part. */
 void cli_show_series(const xb_series *series, const char *source, int64_t samples,
                      const char *found);
-/* One paragraph: the law of the whole trace, of which another fit is a part. */
+/* One paragraph on the law of the whole trace, if the fit is of a part of it. */
 void cli_show_whole(const xb_fit *whole);
-/* The samples' unit for the parameters in it, scale and offset; "" for the others. */
+/* The samples' unit for the parameters that have it, scale and offset; "" for the others.
+ */
 const char *cli_parameter_unit(const char *name, const char *unit);
 void cli_show_finding(xb_finding finding); /* the word, then the sentence */
 void cli_show_study(const xb_study *study);
-/* The scores of `utkface`, a line for each law trained with and asked under. */
+/* The scores of `utkface`, one line for each law of training and of evaluation. */
 void cli_show_scores(const xb_table *scores);
 
-/* The or of figure formats named in "svg,png,pdf". */
+/* The bitwise or of the figure formats named in "svg,png,pdf". */
 unsigned cli_formats(const char *list);
 #define CLI_FORMATS "svg,png,pdf"
 

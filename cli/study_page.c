@@ -39,7 +39,7 @@ static xb_status add_figures(xb_page *page, const xb_study *study, const char *d
 
 static xb_status add_facts(xb_page *page, const xb_study *study)
 {
-    static const char *const heading[COLUMNS] = {"number", "what it is"};
+    static const char *const heading[COLUMNS] = {"number", "meaning"};
     int n = xb_study_fact_count(study);
     char(*number)[FACT_TEXT] = calloc((size_t)n + 1, sizeof *number);
     const char **cell = calloc((size_t)n * COLUMNS + 1, sizeof *cell);

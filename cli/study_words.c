@@ -20,57 +20,64 @@ static const cli_study_figure figures[] = {
     {"rule", "Its quadrature rule and its draws", "quadrature", "", 0,
      "Error of the variance and of the KL divergence over the number of points, for the"
      " device's law and a mixture, a curve for each rule.",
-     "Errors of rules over their points, solid, and the paper's own measure of them,"
-     " thin: with 128 points the smooth rule has the law's KL of {device_kl} nats to"
-     " {smooth_kl_error}."},
+     "Errors of quadrature rules against their number of points: solid lines are the "
+     "true errors, thin lines the paper's own measure. With 128 points the smooth rule "
+     "gives the law's KL of {device_kl} nats to within {smooth_kl_error}."},
     {NULL, NULL, "quantile", "", 0,
      "Quantile function of the law and the errors of ways to draw from it.",
-     "From uniform numbers to noise: the quantile of the law and what approximating it"
-     " costs; the sampler's mass is off by at most {sampler_u_error_float}."},
+     "From uniform numbers to noise: the law's quantile function and the errors of its "
+     "approximations. The sampler's probabilities are wrong by at most "
+     "{sampler_u_error_float}."},
     {"network", "A network trained", "scalar", "", 0,
-     "A noisy sine, the net's mean and its two kinds of uncertainty under Gaussian,"
-     " device and bimodal noise; below the same less the truth.",
-     "A noisy sine learnt once and asked with three kinds of noise in the weights: the"
-     " epistemic spread is {sigma_e} where it learnt and {sigma_e_out} outside."},
+     "A noisy sine, the net's mean and its two kinds of uncertainty under Gaussian, "
+     "device and bimodal noise; below, the same with the truth subtracted.",
+     "A net learns a noisy sine once and is evaluated with three kinds of noise in its "
+     "weights: the epistemic standard deviation is {sigma_e} inside the training range "
+     "and {sigma_e_out} outside."},
     {"laws", "Three laws compared", "scalar", "_gaps", 1,
      "Change of the net's mean and standard deviation over x when device or bimodal noise"
      " replaces Gaussian noise, with error bars.",
-     "What changes when the weights' noise is not Gaussian, with two Monte Carlo errors"
-     " (grey counts as the same): a mean by at most {gap_mean_device_largest} of σ_e with"
-     " the device's law, by {gap_mean_bimodal_largest} with the bimodal."},
+     "What changes when the weights' noise is not Gaussian, with two Monte Carlo errors "
+     "(the grey band counts as the same): a mean moves by at most "
+     "{gap_mean_device_largest} of σ_e under the device's law, by "
+     "{gap_mean_bimodal_largest} under the bimodal law."},
     {"energy", "How wide is wide enough", "energy", "", 0,
      "KL(law‖Gaussian) of the output over the width of trained nets, a line for each"
      " depth, a panel for device and bimodal noise.",
-     "How far each trained net's output is from that of its twin with Gaussian weights,"
-     " with two errors; dashed the theory, which has no free number. The device's law"
-     " alone is {law_device} nats away, the widest nets {device_kl_widest}."},
+     "How far each trained net's output is from that of the same net with Gaussian "
+     "weights, with two standard errors; dashed lines are the theory, which has no free "
+     "parameter. The device's law itself is {law_device} nats away, the widest nets "
+     "{device_kl_widest}."},
     {NULL, NULL, "energy", "_n_eff", NO_FINDING,
      "The same KL divergences over the effective number of weights that share the"
      " output's variance, with the theory as a line.",
-     "The same over n_eff, the number of weights that share the output: the theory asks"
-     " for {device_n_eff_needed} of them to bring KL below 1e-4."},
+     "The same against n_eff, the number of weights that share the output: by the "
+     "theory, a KL below 1e-4 takes {device_n_eff_needed} of them."},
     {"calibration", "Calibration", "utkface", "", 0,
      "Share of test ages inside central predictive intervals over the intervals' level,"
      " for three laws, with the diagonal.",
-     "Do intervals hold what they promise? Ages of synthetic faces by a convolutional"
-     " net: RMSE {rmse_gaussian} % of 116 years, {rmse_mean} % for the mean age alone."},
+     "Are the intervals calibrated? A convolutional net predicts ages of synthetic "
+     "faces: its RMSE is {rmse_gaussian} % of 116 years; predicting the mean age gives "
+     "{rmse_mean} %."},
     {"array", "On an array, with its imperfections", "array", "", 0,
-     "How far predictives move over six imperfections of an array, for two tasks, with"
-     " the effect of the noise's shape as level lines.",
-     "One imperfection at a time on an otherwise ideal array, with two errors; level"
-     " lines are what the noise's shape does (dashed the sine, dotted the table): the"
-     " device's moves predictives by {shape_device_scalar} and {shape_device_table} sd."},
+     "How far predictives move over six imperfections of an array, for two tasks, with "
+     "the effect of the noise's shape as horizontal lines.",
+     "One imperfection at a time on an otherwise ideal array, with two standard errors; "
+     "horizontal lines show the effect of the noise's shape (dashed: the sine, dotted: "
+     "the table). The device's shape moves predictives by {shape_device_scalar} and "
+     "{shape_device_table} sd."},
     {"narrow", "Where shape matters", "narrow", "", 0,
      "Maps over width and depth of the change in the output's mean, spread and tails"
      " under device and bimodal noise.",
-     "Change of the output's mean, spread and tails in nets of few weights (a dot: within"
-     " three errors): the largest KL under the device's law is {device_kl} nats."},
+     "Change of the output's mean, spread and tails in nets of few weights (a dot marks "
+     "changes within three standard errors): the largest KL under the device's law is "
+     "{device_kl} nats."},
     {"retention", "How long predictions last", "retention", "", 0,
      "Log density lost, negative log density and coverage over the age of an array, for"
      " three ways to use the states of its devices, and how far each state spreads.",
-     "An array that relaxes as its device was measured, {chips} chips with one standard"
-     " error; grey: later than the {measured_s} s that were measured, extrapolated on"
-     " the logarithm of time."},
+     "An array that relaxes as measured on its device, {chips} chips with one standard "
+     "error; the grey part lies beyond the {measured_s} s that were measured and is "
+     "extrapolated in the logarithm of time."},
 };
 
 int cli_study_figure_count(void) { return CLI_COUNT_OF(figures); }
@@ -94,7 +101,7 @@ static void put_fact(FILE *out, xb_fact fact)
         xb_number_with_error(text, sizeof text, fact.value, fact.std_error);
     else
         snprintf(text, sizeof text, "%.3g", fact.value);
-    fputs(isnan(fact.value) ? "(not known)" : text, out);
+    fputs(isnan(fact.value) ? "(unknown)" : text, out);
 }
 
 char *cli_study_caption(const char *caption, const xb_study *study)

@@ -1,5 +1,5 @@
-/* study_words.h: what pages say of the studies' figures: what is to be seen and what it
- * means, for the demo's page and for the page of a study alike. */
+/* study_words.h: texts about the studies' figures: what they show and what it means, for
+ * the demo's page and for the page of a study. */
 #ifndef XB_CLI_STUDY_WORDS_H
 #define XB_CLI_STUDY_WORDS_H
 
@@ -7,13 +7,14 @@
 #include "session.h"
 
 typedef struct cli_study_figure {
-    const char *id, *heading; /* a new section of the demo; NULL: goes on in the last */
+    const char *id, *heading; /* a new section of the demo; NULL: the figure belongs to
+                                 the last one */
     const char *study, *part; /* the file is named after both */
     int finding;              /* of the study, by its place; -1: none */
     const char *alt, *caption;
 } cli_study_figure;
 
-/* The figures of each study lie together. */
+/* The figures of each study are next to each other. */
 int cli_study_figure_count(void);
 const cli_study_figure *cli_study_figure_at(int i);
 

@@ -12,7 +12,7 @@ typedef struct cli_sweep {
     int count;
 } cli_sweep;
 
-/* On a mistake writes what is wrong to `why` and returns false. */
+/* On an error writes the reason to `why` and returns false. */
 bool cli_sweep_read(cli_sweep *out, const char *text, char *why, size_t size);
 
 #endif

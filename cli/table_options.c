@@ -13,8 +13,8 @@ static size_t bytes_of(const cli_value *v)
     return bytes;
 }
 
-/* The names in "a,b" and all the like, one after the other; their number, -1 where one is
- * empty. */
+/* Collects the names in "a,b" of every use of an option. Returns their number, or -1 if
+ * one is empty. */
 static int64_t split(const cli_value *v, char **text, const char **name)
 {
     int64_t n = 0;
@@ -44,9 +44,7 @@ static cli_exit read_lists(cli_session *s, cli_table *t)
         *count[i] = split(v, &text, name);
         if (*count[i] < 0)
             return cli_fail(s, CLI_USAGE,
-                            "--%s: expected names of columns with commas"
-                            " between them",
-                            lists[i]);
+                            "--%s: expected column names separated by commas", lists[i]);
         *names[i] = name;
         name += *count[i];
     }
@@ -67,7 +65,7 @@ cli_exit cli_table_read(cli_session *s, cli_table *t)
     t->opt.test_share = cli_number(&s->args, "test-share", 0);
     t->opt.test_seed = cli_seed(s);
     if (cli_flag(&s->args, "only") && cli_flag(&s->args, "drop"))
-        return cli_fail(s, CLI_USAGE, "--only or --drop, not both");
+        return cli_fail(s, CLI_USAGE, "--only and --drop exclude each other");
     cli_exit code =
         cli_status(s, xb_missing_parse(s->ctx, &t->opt.missing,
                                        cli_text(&s->args, "missing", "impute")));
@@ -90,8 +88,9 @@ void cli_table_say(cli_session *s, const xb_frame *frame, bool learnt)
         const char *note = xb_frame_note_at(frame, i);
         const bool missing = learnt && strncmp(note, "missing ", 8) == 0;
         fprintf(stderr, "  %s%s\n", note,
-                missing ? " (--missing refuse: an error instead)" : "");
+                missing ? " (--missing refuse makes this an error)" : "");
     }
     if (learnt && xb_frame_left_out(frame) > 0)
-        fprintf(stderr, "  --keep COLUMN learns from a column that was left out\n");
+        fprintf(stderr,
+                "  to learn from a column that was left out, use --keep COLUMN\n");
 }

@@ -1,18 +1,18 @@
-/* table_options.h: the options that say what becomes of a table's columns and missing
- * values, and the lines that report it. */
+/* table_options.h: options for the columns and missing values of a table, and the lines
+ * that report what was done. */
 #ifndef XB_CLI_TABLE_OPTIONS_H
 #define XB_CLI_TABLE_OPTIONS_H
 
 #include "session.h"
 
-/* Of commands that read a table for a model. */
+/* For commands that read a table for a model. */
 #define CLI_MISSING_OPTION                                                               \
     {                                                                                    \
         "missing", 0, CLI_CHOICE, "impute|refuse",                                       \
             "table: what to do with missing values [impute]", 0, 0                       \
     }
 
-/* Of training, besides. */
+/* Additional options of training. */
 #define CLI_TABLE_OPTIONS                                                                 \
     {"drop",                                                                              \
      0,                                                                                   \
@@ -42,7 +42,7 @@
          0,                                                                               \
          CLI_NUMBER,                                                                      \
          "SHARE",                                                                         \
-         "table: share of rows held out of training, whose scores are printed at the "    \
+         "table: share of rows held out of training for the test scores printed at the "  \
          "end [0]",                                                                       \
          0,                                                                               \
          0.9},                                                                            \
@@ -58,7 +58,8 @@ typedef struct cli_table {
 cli_exit cli_table_read(cli_session *s, cli_table *out);
 void cli_table_free(cli_table *table);
 
-/* Notes of the frame, on stderr; `learnt`: and what can be asked for. */
+/* Prints the notes of the frame on stderr; `learnt`: also the options that would change
+ * it. */
 void cli_table_say(cli_session *s, const xb_frame *frame, bool learnt);
 
 #endif

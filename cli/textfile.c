@@ -23,10 +23,10 @@ cli_exit cli_textfile_open_whole(cli_session *s, cli_textfile *f, const char *pa
     if (!is_stdout(path)) return cli_textfile_open(s, f, path);
     *f = (cli_textfile){.stream = xb_os_nameless(name, sizeof name), .kept = true};
     if (f->stream) return CLI_DONE;
-    return cli_fail(s, CLI_FAILED, "%s: cannot be written: %s", name, strerror(errno));
+    return cli_fail(s, CLI_FAILED, "%s: cannot write: %s", name, strerror(errno));
 }
 
-/* What was kept goes out; whether it did shows at the end of the program. */
+/* Copies the kept text to stdout; errors are detected at the end of the program. */
 static cli_exit give_out(cli_session *s, FILE *from)
 {
     char piece[1 << 16];
@@ -37,7 +37,8 @@ static cli_exit give_out(cli_session *s, FILE *from)
     good = good && !ferror(from);
     fclose(from);
     if (good || ferror(stdout)) return CLI_DONE;
-    return cli_fail(s, CLI_FAILED, "the temporary file of the output cannot be read: %s",
+    return cli_fail(s, CLI_FAILED,
+                    "cannot read back the temporary file of the output: %s",
                     strerror(errno));
 }
 

@@ -1,4 +1,4 @@
-/* textfile.h: text that goes to a file, whole or not at all, or to stdout. */
+/* textfile.h: writes text to a file, completely or not at all, or to stdout. */
 #ifndef XB_CLI_TEXTFILE_H
 #define XB_CLI_TEXTFILE_H
 
@@ -12,10 +12,10 @@ typedef struct cli_textfile {
 
 /* `path` "-" is stdout. Prints the reason on failure. */
 cli_exit cli_textfile_open(cli_session *s, cli_textfile *f, const char *path);
-/* The same, but what goes to stdout is kept in a file without a name until it is closed:
- * for texts that are long and may yet fail. */
+/* The same, but text for stdout is kept in a nameless file until it is closed, for long
+ * texts that may still fail. */
 cli_exit cli_textfile_open_whole(cli_session *s, cli_textfile *f, const char *path);
-/* Puts the file in its place, or (keep = false) takes it away. */
+/* Puts the file in its place, or (keep = false) discards it. */
 cli_exit cli_textfile_close(cli_session *s, cli_textfile *f, bool keep);
 
 #endif

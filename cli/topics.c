@@ -1,6 +1,6 @@
 /* topics.c: `crossbayes help TOPIC`: the little languages of options (laws, nets, priors,
- * schedules, arrays, devices), each on one page with examples that run as printed. Lists
- * of what there is come from the library. */
+ * schedules, arrays, devices), each on one page with examples that run as printed. The
+ * lists come from the library. */
 #include <string.h>
 
 #include "crossbayes/crossbayes.h"
@@ -29,7 +29,7 @@ static void print_law(FILE *out)
             "                          x: positions, p: weights, s: widths\n"
             "\n"
             "A network uses a law shifted to mean 0 and scaled to standard deviation\n"
-            "1: only its shape enters. empirical is made from samples, so it is always\n"
+            "1: only its shape matters. empirical is made from samples, so it is always\n"
             "a file.\n");
 }
 
@@ -44,7 +44,7 @@ static void print_net(FILE *out)
             "  maxpool K [stride S] [floor|ceil]\n"
             "                          largest of K x K values [stride K, floor]\n"
             "  batchnorm [momentum M] [epsilon E]\n"
-            "                          normalised by the batch [0.99, 0.001]\n"
+            "                          normalisation over the batch [0.99, 0.001]\n"
             "  elu, relu, tanh, sigmoid\n"
             "                          activations\n"
             "  flatten                 an image as one row of numbers\n"
@@ -73,18 +73,19 @@ static void print_prior(FILE *out)
 
 static void print_schedule(FILE *out)
 {
-    fprintf(out,
-            "SCHEDULE: a factor that changes from step to step of training\n"
-            "\n"
-            "  constant:X              always X\n"
-            "  exp:N                   exp(-i/N) at step i\n"
-            "  cosine                  from 1 at the first step to 0 at the last\n"
-            "  step:N                  times 0.1 after every N steps\n"
-            "\n"
-            "exp, cosine and step take floor=X, a lowest value; step takes factor=X\n"
-            "instead of 0.1: step:1000,factor=0.5,floor=0.01. The learning rate is\n"
-            "multiplied by --rate-schedule; the log likelihood is divided by\n"
-            "--temperature, so 1 gives the posterior and less a colder one.\n");
+    fprintf(
+        out,
+        "SCHEDULE: a factor that changes from step to step of training\n"
+        "\n"
+        "  constant:X              always X\n"
+        "  exp:N                   exp(-i/N) at step i\n"
+        "  cosine                  from 1 at the first step to 0 at the last\n"
+        "  step:N                  times 0.1 after every N steps\n"
+        "\n"
+        "exp, cosine and step take floor=X, the lowest value; step takes factor=X\n"
+        "instead of 0.1: step:1000,factor=0.5,floor=0.01. --rate-schedule multiplies\n"
+        "the learning rate. --temperature divides the log likelihood, so 1 gives the\n"
+        "posterior and less a colder one.\n");
 }
 
 static void print_array(FILE *out)
@@ -122,14 +123,14 @@ static void print_device(FILE *out)
         "  It holds how conductances move after programming (mean shift and spread by\n"
         "  state and time), the width of the noise by state, and its law.\n"
         "\n"
-        "Where it is taken:\n"
+        "Commands that take it:\n"
         "  crossbar --device FILE --age 1e4s\n"
         "                          an array that was programmed 10,000 s ago\n"
         "  train --cells pair --device FILE\n"
-        "                          weights whose width follows from their state\n"
+        "                          weights whose width follows from their cells' states\n"
         "  demo --device FILE, study retention --device FILE\n"
-        "                          the page and the study of that device\n"
-        "  any LAW                 its law, where its states share one shape\n"
+        "                          how long predictions last on that device\n"
+        "  any LAW                 the device's law, if its states share one shape\n"
         "\n"
         "Measurements are one table with columns cell, state, time and conductance, or\n"
         "one trace for each state: crossbayes device --help.\n");

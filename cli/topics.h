@@ -1,4 +1,4 @@
-/* topics.h: pages of `crossbayes help` about what options take. */
+/* topics.h: the pages of `crossbayes help` about the values of options. */
 #ifndef XB_CLI_TOPICS_H
 #define XB_CLI_TOPICS_H
 
@@ -15,7 +15,7 @@ extern const int cli_topic_count;
 const cli_topic *cli_topic_at(int i);
 const cli_topic *cli_topic_find(const char *name); /* NULL: none */
 const char *cli_topic_nearest(const char *word);   /* NULL: none */
-/* `is_command`: a command has the same name, and the page says how to get its help. */
+/* `is_command`: a command has the same name, so the page says how to get its help. */
 void cli_topic_print(FILE *out, const cli_topic *topic, bool is_command);
 
 #endif

@@ -1,5 +1,5 @@
-/* trace_input.c: see trace_input.h. Where nobody says which column is the time, one that
- * is called so or is a regular clock is taken, and the output says it. */
+/* trace_input.c: see trace_input.h. If no option names the time column, a column with
+ * such a name or with regularly spaced values is used, and the output says so. */
 #include "trace_input.h"
 
 #include <math.h>
@@ -35,8 +35,7 @@ static cli_exit given_interval(cli_session *s, double *interval)
     int ways = cli_flag(&s->args, "interval") + cli_flag(&s->args, "rate") +
                cli_flag(&s->args, "time");
     if (ways > 1)
-        return cli_fail(s, CLI_USAGE,
-                        "--interval, --rate or --time: expected one of them");
+        return cli_fail(s, CLI_USAGE, "--interval, --rate and --time exclude each other");
     cli_exit code = parse(s, interval, "interval", "s");
     if (code == CLI_DONE) code = parse(s, &rate, "rate", "Hz");
     if (code == CLI_DONE && rate > 0) *interval = 1 / rate;
@@ -90,7 +89,8 @@ static void copy_column(double *out, const xb_frame *frame, int64_t column)
         out[i] = xb_frame_values(frame)[i * columns + column];
 }
 
-/* The column that is the time: called so, else the only regular clock; -1: none. */
+/* The time column: one with such a name, else the only column with regular steps; -1:
+ * none. */
 static int64_t find_time(cli_session *s, const xb_frame *frame, double *room)
 {
     int64_t columns = xb_frame_feature_count(frame), clock = -1;
@@ -108,7 +108,7 @@ static int64_t find_time(cli_session *s, const xb_frame *frame, double *room)
     return clock;
 }
 
-/* A table: its time, and the one column besides, unless that one is named. */
+/* Reads a table: its time, and the one other column, unless that is named. */
 static cli_exit from_frame(cli_session *s, cli_trace *out, const xb_frame *frame,
                            const char *path, bool named)
 {
@@ -122,7 +122,7 @@ static cli_exit from_frame(cli_session *s, cli_trace *out, const xb_frame *frame
         copy_column(room, frame, time);
         code = interval_of(s, &out->interval, room, rows, path, name);
         char shown[CLI_SHOWN];
-        snprintf(out->found, sizeof out->found, "column '%.60s' taken as the time",
+        snprintf(out->found, sizeof out->found, "column '%.60s' is taken as the time",
                  cli_shown(shown, name));
     }
     if (code == CLI_DONE && !named && time >= 0 && columns == 2) {
@@ -134,8 +134,8 @@ static cli_exit from_frame(cli_session *s, cli_trace *out, const xb_frame *frame
     return code;
 }
 
-/* Where the time is not given: looked for in a table of more than one column. A table
- * with text in it has none that could be found. */
+/* If the time is not given, it is searched for in a table of more than one column. In a
+ * table with text it cannot be found. */
 static cli_exit look_for_time(cli_session *s, cli_trace *out, const char *path,
                               bool named)
 {
@@ -160,7 +160,7 @@ static cli_exit read_time(cli_session *s, cli_trace *out, const char *path,
     return code;
 }
 
-/* The time is named and there is one column besides: that is the trace. */
+/* If the time is named and there is one other column, that is the trace. */
 static xb_status read_other(cli_session *s, cli_trace *out, const char *path,
                             const char *time)
 {
@@ -228,9 +228,9 @@ static cli_exit read_rows(cli_session *s, xb_series_options *o, int64_t n)
 {
     o->first = (int64_t)cli_count(&s->args, "skip", 0);
     if (o->first > 0 && cli_flag(&s->args, "rows"))
-        return cli_fail(s, CLI_USAGE, "--skip or --rows, not both");
+        return cli_fail(s, CLI_USAGE, "--skip and --rows exclude each other");
     if (o->first >= n)
-        return cli_fail(s, CLI_USAGE, "--skip %lld leaves nothing of %lld samples",
+        return cli_fail(s, CLI_USAGE, "--skip %lld leaves none of the %lld samples",
                         (long long)o->first, (long long)n);
     return cli_trace_rows(s, &o->first, &o->end, n);
 }

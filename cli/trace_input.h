@@ -1,4 +1,4 @@
-/* trace_input.h: a trace with its time axis, and its law, as `fit` has them. */
+/* trace_input.h: reads a trace with its time axis, and fits its law as `fit` does. */
 #ifndef XB_CLI_TRACE_INPUT_H
 #define XB_CLI_TRACE_INPUT_H
 
@@ -7,74 +7,81 @@
 typedef struct cli_trace {
     double *x; /* [n] */
     int64_t n;
-    double interval; /* seconds; 0: not known */
-    char found[128]; /* how the time was found by itself; "": it was given, or is not
-                        known */
+    double interval; /* seconds; 0: unknown */
+    char found[128]; /* how the time was found automatically; "": it was given, or is
+                        unknown */
 } cli_trace;
 
 /* Options of a command that reads a trace. */
-#define CLI_TRACE_OPTIONS                                                                 \
-    {                                                                                     \
-        "column",                                                                         \
-        'c',                                                                              \
-        CLI_TEXT,                                                                         \
-        "COLUMN",                                                                         \
-        "column of the samples, by name or number from 1",                                \
-        0,                                                                                \
-        0},                                                                               \
-        {"interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},      \
-        {"rate", 0, CLI_TEXT, "RATE", "sampling rate, e.g. 400Hz", 0, 0},                 \
-        {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]",     \
-         0,      0},                                                                      \
-        {"skip", 0, CLI_COUNT, "N", "samples to leave out at the start [0]", 0, 1e15},    \
-        {"rows", 0, CLI_TEXT, "A:B", "samples A to B, counted from 1 [all]", 0, 0},       \
-        {"detrend",                                                                       \
-         0,                                                                               \
-         CLI_TEXT,                                                                        \
-         "none|linear|window:TIME",                                                       \
-         "what to subtract from the stationary part [none]",                              \
-         0,                                                                               \
-         0},                                                                              \
-        {"difference",                                                                    \
-         0,                                                                               \
-         CLI_FLAG,                                                                        \
-         NULL,                                                                            \
-         "use successive differences instead of values",                                  \
-         0,                                                                               \
-         0},                                                                              \
-        {"remove-lines",                                                                  \
-         0,                                                                               \
-         CLI_FLAG,                                                                        \
-         NULL,                                                                            \
-         "subtract mains pickup and other lines",                                         \
-         0,                                                                               \
-         0},                                                                              \
-        {"segment",                                                                       \
-         0,                                                                               \
-         CLI_TEXT,                                                                        \
-         "longest|last|all|N",                                                            \
-         "part between jumps that the law describes [longest]",                           \
-         0,                                                                               \
-         0},                                                                              \
-        {"reads", 0,  CLI_COUNT, "S", "reads of a burst, for the verdict on draws [100]", \
-         1,       1e9},                                                                   \
-    {                                                                                     \
-        "read-interval", 0, CLI_TEXT, "TIME", "time between reads [between samples]", 0,  \
-            0                                                                             \
+#define CLI_TRACE_OPTIONS                                                                \
+    {                                                                                    \
+        "column",                                                                        \
+        'c',                                                                             \
+        CLI_TEXT,                                                                        \
+        "COLUMN",                                                                        \
+        "column of the samples, by name or number from 1",                               \
+        0,                                                                               \
+        0},                                                                              \
+        {"interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},     \
+        {"rate", 0, CLI_TEXT, "RATE", "sampling rate, e.g. 400Hz", 0, 0},                \
+        {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]",    \
+         0,      0},                                                                     \
+        {"skip", 0,   CLI_COUNT, "N", "number of samples to leave out at the start [0]", \
+         0,      1e15},                                                                  \
+        {"rows", 0, CLI_TEXT, "A:B", "use samples A to B only, counted from 1 [all]",    \
+         0,      0},                                                                     \
+        {"detrend",                                                                      \
+         0,                                                                              \
+         CLI_TEXT,                                                                       \
+         "none|linear|window:TIME",                                                      \
+         "trend to subtract from the stationary part [none]",                            \
+         0,                                                                              \
+         0},                                                                             \
+        {"difference",                                                                   \
+         0,                                                                              \
+         CLI_FLAG,                                                                       \
+         NULL,                                                                           \
+         "use successive differences instead of values",                                 \
+         0,                                                                              \
+         0},                                                                             \
+        {"remove-lines",                                                                 \
+         0,                                                                              \
+         CLI_FLAG,                                                                       \
+         NULL,                                                                           \
+         "subtract spectral lines, e.g. mains pickup",                                   \
+         0,                                                                              \
+         0},                                                                             \
+        {"segment",                                                                      \
+         0,                                                                              \
+         CLI_TEXT,                                                                       \
+         "longest|last|all|N",                                                           \
+         "which part between jumps the law describes [longest]",                         \
+         0,                                                                              \
+         0},                                                                             \
+        {"reads",                                                                        \
+         0,                                                                              \
+         CLI_COUNT,                                                                      \
+         "S",                                                                            \
+         "reads per prediction, for the verdict on reads as draws [100]",                \
+         1,                                                                              \
+         1e9},                                                                           \
+    {                                                                                    \
+        "read-interval", 0, CLI_TEXT, "TIME",                                            \
+            "time between reads, for that verdict [the interval]", 0, 0                  \
     }
 
 cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path);
 void cli_trace_free(cli_trace *trace);
 
-/* Samples first <= i < end of --rows A:B; both stay as they are without it. */
+/* Samples first <= i < end of --rows A:B; without it both stay unchanged. */
 cli_exit cli_trace_rows(cli_session *s, int64_t *first, int64_t *end, int64_t n);
 
-/* The options of the series that the command line asks for. */
+/* The options of the series from the command line. */
 cli_exit cli_trace_options(cli_session *s, xb_series_options *out,
                            const cli_trace *trace);
 
-/* The law of the stationary part, and that of all n samples x beside it: *whole stays
- * NULL where they are the same. */
+/* Fits the law of the stationary part, and that of all n samples x: *whole stays NULL if
+ * they are the same. */
 xb_status cli_trace_fit(cli_session *s, xb_fit **fit, xb_fit **whole, const double *x,
                         int64_t n, const xb_series *series, xb_fit_options *options);
 

@@ -116,7 +116,7 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
     return cli_json_print(s, root);
 }
 
-/* Variances as parts of the first one's. */
+/* Variances relative to the first one's. */
 static void format_part(char *out, size_t size, xb_estimate e, xb_estimate first)
 {
     cli_format_error(out, size, e.value / first.value, e.std_error / first.value);
@@ -124,7 +124,8 @@ static void format_part(char *out, size_t size, xb_estimate e, xb_estimate first
 
 static void print_noise(const xb_gradient_noise *g)
 {
-    printf("  gradient noise  by estimator, %s = 1, at equal draws: means, sigmas\n",
+    printf("  gradient variance by estimator relative to %s, for equal draws: means, "
+           "sigmas\n",
            xb_estimator_name(xb_gradient_noise_estimator(g, 0)));
     for (int64_t i = 0; i < xb_gradient_noise_count(g); i++) {
         char mean[48], spread[48];
@@ -164,11 +165,11 @@ static void print_choice(const cli_trained *o)
         cli_format_plain(text, sizeof text, xb_train_report_other_score(r));
     else
         cli_format_error(text, sizeof text, f.value, f.std_error);
-    printf("  %-20sover %s: %s %s%s\n", "chosen", xb_train_report_other_net(r),
+    printf("  %-20sover %s, which has %s %s%s\n", "chosen", xb_train_report_other_net(r),
            xb_train_report_judge(r), text, target_unit(o));
 }
 
-/* Of the second phase: without one there are none. */
+/* Numbers of the second phase, if there is one. */
 static void print_elbo(const cli_trained *o)
 {
     const xb_train_report *r = o->report;
@@ -182,7 +183,7 @@ static void print_elbo(const cli_trained *o)
                    "");
 }
 
-/* Those that there are: several targets together have few. */
+/* Prints the scores that exist; several targets together have few. */
 static void print_test_scores(const xb_scores *s, const char *of)
 {
     if (of) printf("    %s\n", of);
@@ -259,14 +260,15 @@ void cli_trained_print(const cli_trained *o)
                xb_likelihood_name(xb_model_likelihood(m)),
                xb_train_report_likelihood_reason(r));
     if (isfinite(xb_model_process_length(m)))
-        printf("  Gaussian process    beside the net, length %g × √features sds\n",
-               xb_model_process_length(m));
+        printf(
+            "  Gaussian process    added to the net, length scale %g × √features sds\n",
+            xb_model_process_length(m));
     if (xb_model_member_count(m) > 1)
-        printf("  members             %lld posteriors, predicted as one mixture; below:"
-               " the first\n",
+        printf("  members             %lld posteriors, predicted as one mixture; numbers "
+               "below are the first one's\n",
                (long long)xb_model_member_count(m));
     if (held > 0)
-        printf("  kept                epoch %lld of %lld, the best by %lld %s held out\n",
+        printf("  kept                epoch %lld of %lld, the best on %lld %s held out\n",
                (long long)xb_train_report_epoch_kept(r),
                (long long)xb_train_report_epoch_count(r), (long long)held,
                xb_plural(held, "row", "rows"));
@@ -278,6 +280,6 @@ void cli_trained_print(const cli_trained *o)
     if (o->noise) print_noise(o->noise);
     if (o->test) print_test(o->test);
     if (learnt < FEW_ROWS)
-        printf("  %lld rows are few: uncertainties are mostly the prior's\n",
+        printf("  %lld rows are few: uncertainties come mostly from the prior\n",
                (long long)learnt);
 }

@@ -1,4 +1,4 @@
-/* train_show.h: what `crossbayes train` tells of a trained model. */
+/* train_show.h: prints what `crossbayes train` reports about a trained model. */
 #ifndef XB_CLI_TRAIN_SHOW_H
 #define XB_CLI_TRAIN_SHOW_H
 

@@ -52,14 +52,14 @@ static bool read_count(uint64_t *out, const char *text)
     return true;
 }
 
-/* The largest whole number that an option takes: what is beyond doubles' whole numbers
- * stands for the largest signed one, which every file can hold. */
+/* The largest whole number that an option takes: a limit beyond the whole numbers of a
+ * double means the largest signed integer, which every file can hold. */
 static uint64_t count_most(const cli_option *option)
 {
     return option->max >= 0x1p63 ? INT64_MAX : (uint64_t)option->max;
 }
 
-/* "0 to 1e+09", all digits where those few would say less. */
+/* "0 to 1e+09", with all digits if so few would be imprecise. */
 static void range_text(char *out, size_t size, const cli_option *option)
 {
     char most[32];

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     }
     xb_rule_destroy(rule);
 
-    /* A draw is a function of where it is used: same address, same value. */
+    /* A draw is a function of its address: the same address gives the same value. */
     float z[4];
     xb_sampler *sampler = NULL;
     if (xb_sampler_create(ctx, &sampler, law, NULL) == XB_OK) {

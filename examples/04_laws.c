@@ -3,8 +3,8 @@
  *     cc 04_laws.c $(pkg-config --cflags --libs crossbayes) -o 04_laws
  *     ./04_laws bimodal:m=0.9
  *
- * Both laws have mean 0 and variance 1 and see the same random words, so that only
- * their shape is compared; the verdict says whether the draws were enough.
+ * Both laws have mean 0 and variance 1 and use the same random words, so that only their
+ * shape is compared; the verdict says whether there were enough draws.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,10 +61,10 @@ int main(int argc, char **argv)
         const xb_distance w1 = xb_distances_get(d, "wasserstein");
         printf("mean: %+.4f +- %.4f sd apart: %s\n", mean.largest, mean.largest_error,
                xb_verdict_name(mean.verdict));
-        printf("sd:   %+.4f +- %.4f of it apart: %s\n", sd.largest, sd.largest_error,
+        printf("sd:   %+.4f +- %.4f apart, relative: %s\n", sd.largest, sd.largest_error,
                xb_verdict_name(sd.verdict));
-        printf("all:  like a shift of %.4f sd (noise alone %.4f): %s\n", whole.rms,
-               whole.noise, xb_verdict_name(whole.verdict));
+        printf("all:  equivalent to a shift of %.4f sd (noise alone %.4f): %s\n",
+               whole.rms, whole.noise, xb_verdict_name(whole.verdict));
         printf("W1:   %.4f sd, p = %.3f\n", w1.value, w1.p_value);
     } else {
         fprintf(stderr, "%s\n", xb_ctx_message(ctx));

@@ -36,7 +36,7 @@ static xb_status try_bits(xb_ctx *ctx, xb_assay *assay, int bits)
     if (status != XB_OK) return status;
     const xb_scores *scores = xb_assay_result_scores(r);
     const xb_distances *d = xb_assay_result_distance(r);
-    printf("%2d bits: RMSE %.4f, coverage %.3f, mean off by %.3f sd: %s\n", bits,
+    printf("%2d bits: RMSE %.4f, coverage %.3f, means differ by %.3f sd: %s\n", bits,
            xb_scores_get(scores, "rmse").value, xb_scores_get(scores, "coverage").value,
            xb_distances_gap_get(d, "mean").rms, xb_verdict_name(xb_distances_verdict(d)));
     xb_assay_result_destroy(r);

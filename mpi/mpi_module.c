@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { TAG = 1, YIELDS = 50, FIRST_REST = 20, LAST_REST = 500 }; /* microseconds */
+enum { TALK = 1, NUMBERS = 2 };                          /* tags */
+enum { YIELDS = 200, FIRST_REST = 20, LAST_REST = 500 }; /* microseconds */
+#define LOOK 0.02                                        /* seconds between two looks */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Comm comm; /* ours: nobody else's messages are in it */
@@ -47,7 +49,7 @@ static void send(int to, const void *bytes, int size)
 {
     MPI_Request request;
     pthread_mutex_lock(&lock);
-    MPI_Isend(bytes, size, MPI_BYTE, to, TAG, comm, &request);
+    MPI_Isend(bytes, size, MPI_BYTE, to, TALK, comm, &request);
     pthread_mutex_unlock(&lock);
     wait_for(&request);
 }
@@ -56,9 +58,78 @@ static void receive(int from, void *bytes, int size)
 {
     MPI_Request request;
     pthread_mutex_lock(&lock);
-    MPI_Irecv(bytes, size, MPI_BYTE, from, TAG, comm, &request);
+    MPI_Irecv(bytes, size, MPI_BYTE, from, TALK, comm, &request);
     pthread_mutex_unlock(&lock);
     wait_for(&request);
+}
+
+/* ---- numbers */
+
+static double seconds(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Either request may be none at all, which is done. */
+static void start_swap(const xb_swap *s, MPI_Request request[2])
+{
+    request[0] = request[1] = MPI_REQUEST_NULL;
+    pthread_mutex_lock(&lock);
+    if (s->from >= 0)
+        MPI_Irecv(s->in, s->in_size, MPI_BYTE, s->from, NUMBERS, comm, &request[0]);
+    if (s->to >= 0)
+        MPI_Isend(s->out, s->out_size, MPI_BYTE, s->to, NUMBERS, comm, &request[1]);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_done(MPI_Request request[2])
+{
+    MPI_Status ignored[2];
+    int done = 0;
+    pthread_mutex_lock(&lock);
+    MPI_Testall(2, request, &done, ignored);
+    pthread_mutex_unlock(&lock);
+    return done != 0;
+}
+
+/* The job is about to end: nothing waits for these any more. */
+static void forget(MPI_Request request[2])
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < 2; i++)
+        if (request[i] != MPI_REQUEST_NULL) {
+            MPI_Cancel(&request[i]);
+            MPI_Request_free(&request[i]);
+        }
+    pthread_mutex_unlock(&lock);
+}
+
+/* A rest is an eighth of the time waited so far: what is awaited is noticed that much
+ * later at most. */
+static bool swap(const xb_swap *s, bool (*give_up)(void *arg), void *arg)
+{
+    MPI_Request request[2];
+    start_swap(s, request);
+    const double begin = seconds();
+    double looked = begin;
+    for (int turn = 0; !is_done(request);) {
+        if (++turn <= YIELDS) {
+            (void)sched_yield();
+            continue;
+        }
+        const double now = seconds(), pause = 1e6 * (now - begin) / 8;
+        rest(pause < FIRST_REST  ? FIRST_REST
+             : pause < LAST_REST ? (int)pause
+                                 : LAST_REST);
+        if (now - looked < LOOK) continue;
+        looked = now;
+        if (!give_up(arg)) continue;
+        forget(request);
+        return false;
+    }
+    return true;
 }
 
 static bool waiting(int *from)
@@ -66,7 +137,7 @@ static bool waiting(int *from)
     MPI_Status status;
     int there = 0;
     pthread_mutex_lock(&lock);
-    MPI_Iprobe(MPI_ANY_SOURCE, TAG, comm, &there, &status);
+    MPI_Iprobe(MPI_ANY_SOURCE, TALK, comm, &there, &status);
     pthread_mutex_unlock(&lock);
     if (there) *from = status.MPI_SOURCE;
     return there != 0;
@@ -85,6 +156,7 @@ static xb_transport transport = {.struct_size = sizeof transport,
                                  .send = send,
                                  .waiting = waiting,
                                  .receive = receive,
+                                 .swap = swap,
                                  .rest = rest,
                                  .finish = finish,
                                  .abort = end_all};

@@ -38,25 +38,30 @@ GLUE = """
     extern "Python" void xb_py_forget(void *python);
 """
 
-# Of glue_weights.h, once for each precision.
-WEIGHTS = """
-    typedef struct xb_py_weights_REAL {
+# Of crossbayes.torch; the functions exist once for each precision.
+DRAW = """
+    typedef struct xb_py_places {
+        int64_t tensor, m;
+        uintptr_t mu, width, theta, g, g_mean, d_mu, d_width;
+    } xb_py_places;
+    typedef struct xb_py_draw {
+        const xb_ctx *ctx, *alone;
+        int64_t alone_below;
         const xb_sampler *sampler;
-        const xb_stream *where;
         const xb_kl *kl;
-        const xb_ctx *alone;
-        const REAL *mu, *width;
-        REAL *theta;
+        xb_stream where;
+        const xb_py_places *at;
+        int64_t count, groups;
         double *sums;
-        const REAL *g;
-        REAL *d_mu, *d_width;
         double weight;
-        int64_t m, groups;
         bool mean;
-        ...;
-    } xb_py_weights_REAL;
-    double xb_py_weights_fill_REAL(const xb_ctx *ctx, const xb_py_weights_REAL *w);
-    void xb_py_weights_back_REAL(const xb_ctx *ctx, const xb_py_weights_REAL *w);
+    } xb_py_draw;
+    void xb_py_signs(const xb_sampler *sampler, const xb_stream *where, float *sign,
+                     int64_t n);
+    double xb_py_draw_fill_float(const xb_py_draw *d);
+    double xb_py_draw_fill_double(const xb_py_draw *d);
+    void xb_py_draw_back_float(const xb_py_draw *d);
+    void xb_py_draw_back_double(const xb_py_draw *d);
 """
 
 
@@ -65,7 +70,8 @@ def expanded(compiler: str, include: Path) -> str:
     with tempfile.TemporaryDirectory() as fake:
         for name in SYSTEM_HEADERS:
             Path(fake, name).touch()
-        command = [compiler, "-E", "-P", "-nostdinc", "-U__GNUC__", "-I", fake]
+        command = [compiler, "-E", "-P", "-nostdinc", "-U__GNUC__", "-D__attribute__(x)="]
+        command += ["-I", fake]
         command += ["-I", str(include), str(include / "crossbayes/crossbayes.h")]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -74,8 +80,7 @@ def declarations(text: str) -> str:
     """What cffi reads: inline functions without their bodies."""
     text = re.sub(r"static inline ([^{;]*\))\s*\{[^{}]*\}", r"\1;", text)
     macros = "".join(f"#define {name} ...\n" for name in MACROS)
-    weights = "".join(WEIGHTS.replace("REAL", real) for real in ("float", "double"))
-    return macros + text + GLUE + weights
+    return macros + text + GLUE + DRAW
 
 
 def main() -> None:

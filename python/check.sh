@@ -7,7 +7,10 @@
 #   check.sh BUILD api     the reference from docstrings, BUILD/api/index.html; a warning fails
 #   check.sh BUILD peers   installs that wheel beside PyTorch, TensorFlow Probability, NumPyro
 #                          and their kin (several GB), and compares imported models with
-#                          what those libraries predict themselves
+#                          what those libraries predict themselves; Python 3.12 and later
+#                          have AIHWKit too
+#   check.sh BUILD bench   speed beside those libraries, as one table; UCI concrete from
+#                          $CROSSBAYES_DATA
 set -eu
 build=$1 what=$2
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -30,11 +33,24 @@ if [ "$what" = api ]; then
     "$venv/bin/pip" -q install --force-reinstall --no-deps "$wheel"
     exec "$venv/bin/python" -m sphinx -q -W --keep-going -b html "$root/docs/api" "$build/api"
 fi
-if [ "$what" = peers ]; then
+if [ "$what" = peers ] || [ "$what" = bench ]; then
     peers=$build/python-venv-peers
-    [ -x "$peers/bin/python" ] || "$python" -m venv "$peers"
+    if [ ! -x "$peers/bin/python" ]; then
+        for version in ${PYTHON:-python3.13 python3.12 python3}; do
+            "$version" -c '' 2>/dev/null && break
+        done
+        "$version" -m venv "$peers"
+    fi
     "$peers/bin/pip" -q install -r "$root/python/tests/peers/requirements.txt"
     "$peers/bin/pip" -q install --force-reinstall --no-deps "$wheel"
+fi
+if [ "$what" = bench ]; then
+    data=${CROSSBAYES_DATA:-}/uci/concrete/data.txt
+    [ -e "$data" ] && set -- --concrete "$data" || set --
+    cd "$root/bench"
+    exec "$peers/bin/python" bench_python.py "$@"
+fi
+if [ "$what" = peers ]; then
     cp -r "$root/python/tests/peers" "$build/python-peers.new"
     rm -rf "$build/python-peers"
     mv "$build/python-peers.new" "$build/python-peers"
@@ -58,8 +74,8 @@ cp -r python/tests "$build/python-tests.new"
 rm -rf "$build/python-tests"
 mv "$build/python-tests.new" "$build/python-tests"
 cd "$build/python-tests"
-python -m pytest -c "$root/pyproject.toml" --rootdir . -rs --ignore-glob='*/crossbayes/torch/*' --ignore=peers . \
-    "$(python -c 'import crossbayes, os; print(os.path.dirname(crossbayes.__file__))')"
+package=$(python -c 'import crossbayes, os; print(os.path.dirname(crossbayes.__file__))')
+python -m pytest -c "$root/pyproject.toml" --rootdir . -rs --ignore="$package/torch" --ignore=peers . "$package"
 
 # One wheel, every Python: a law, a fit and a model, the same bytes in all of them.
 for version in ${PYTHONS:-python3.9 python3.10 python3.11 python3.12 python3.13 python3.14}; do

@@ -116,6 +116,43 @@ static double xb_py_kl_double(const xb_ctx *ctx, const xb_kl *kl, double *d_mu,
     return sum;
 }
 
+/* A tensor of a draw: its number, its size, and addresses of float or double, as integers
+ * because that is what PyTorch gives. */
+typedef struct xb_py_places {
+    int64_t tensor, m;
+    uintptr_t mu, width; /* [m] */
+    uintptr_t theta;  /* [groups][m]: written, in the backward pass read; 0: KL alone */
+    uintptr_t g;      /* [groups][m]: the gradient by theta; 0: none */
+    uintptr_t g_mean; /* [m]: by means that are no part of theta; 0: none */
+    uintptr_t d_mu, d_width; /* [m], written by the backward pass */
+} xb_py_places;
+
+/* One draw of some tensors of a network, in one call from Python. */
+typedef struct xb_py_draw {
+    const xb_ctx *ctx, *alone; /* of all threads, of one */
+    int64_t alone_below;       /* weights of a tensor that one thread draws sooner */
+    const xb_sampler *sampler;
+    const xb_kl *kl;        /* NULL: the KL is not wanted */
+    xb_stream where;        /* but for the tensor's number */
+    const xb_py_places *at; /* [count] */
+    int64_t count, groups;
+    double *sums;  /* a place for each block of the largest tensor */
+    double weight; /* of the KL's gradient */
+    bool mean;     /* means are a part of theta */
+} xb_py_draw;
+
+/* (N10) Signs of n elements: -1 for the upper half of words. `sampler` is the gaussian
+ * one, whose draws have the sign of their word sooner than one word at a time; a draw of
+ * 0 asks its word. */
+static void xb_py_signs(const xb_sampler *sampler, const xb_stream *where, float *sign,
+                        int64_t n)
+{
+    xb_sampler_fill(sampler, sign, n, where, 0);
+    for (int64_t i = 0; i < n; i++) sign[i] = (float)((sign[i] < 0) - (sign[i] > 0));
+    for (int64_t i = 0; i < n; i++)
+        if (sign[i] == 0) sign[i] = xb_stream_word(where, i) >> 31 ? -1.0f : 1.0f;
+}
+
 #define REAL float
 #define NAME(x) xb_py_##x##_float
 #include "glue_weights.h"
@@ -140,9 +177,13 @@ typedef struct xb_py_listener {
 
 static double xb_py_now(void)
 {
+#ifdef _WIN32
+    return (double)clock() / CLOCKS_PER_SEC; /* the time that passed, in that C library */
+#else
     struct timespec t;
     timespec_get(&t, TIME_UTC);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+#endif
 }
 
 /* Defined by cffi: calls the Python function of the same name. */

@@ -14,8 +14,8 @@ static inline xb_array test_array(const char *preset)
     return array;
 }
 
-/* A model of some net on `features` columns (as an image of `shape`), trained for a
- * moment; widths are then made large enough to be seen. */
+/* A model of a net on `features` columns (as an image of `shape`), trained briefly; its
+ * widths are then made large enough to show. */
 static inline xb_model *net_model(xb_ctx *ctx, const char *net, xb_shape shape,
                                   int64_t classes, double sigma)
 {
@@ -40,7 +40,7 @@ static inline xb_model *net_model(xb_ctx *ctx, const char *net, xb_shape shape,
     return model;
 }
 
-/* n inputs of a model, by their place. */
+/* n inputs of a model, which depend only on their position. */
 static inline double *net_inputs(const xb_model *model, int64_t n)
 {
     int64_t size = n * xb_model_feature_count(model);

@@ -1,13 +1,13 @@
 /* battery.h: statistics of a stream of draws against its law, in bounded memory.
  *
- * Draws come in blocks. Of each block: counts in bins of equal mass, power sums, products
- * of neighbours (elements a lag apart; the same elements of the next tensor, sample,
- * step, seed and purpose). At the end each statistic becomes a p-value: chi-square,
- * Kolmogorov-Smirnov and Anderson-Darling on the bins' edges, four moments and every
- * correlation by the normal law. Blocks also give a p-value each, of their mean and of
- * their sum of squares, which must be uniform among themselves.
+ * Draws come in blocks. Each block gives counts in bins of equal mass, power sums,
+ * products of neighbours (elements a lag apart; the same elements of the next tensor,
+ * sample, step, seed and purpose). At the end each statistic becomes a p-value:
+ * chi-square, Kolmogorov-Smirnov and Anderson-Darling on the bins' edges, four moments
+ * and every correlation by the normal law. Blocks also give a p-value each, of their mean
+ * and of their sum of squares, which must be uniform among themselves.
  *
- * A sampler is a function of an address, so a broken one is easily planted beside it. */
+ * A sampler is a function of an address, so a broken one is easy to substitute. */
 #ifndef BATTERY_H
 #define BATTERY_H
 
@@ -21,15 +21,15 @@
 enum {
     BINS = 256,
     BLOCK_DRAWS = 1 << 16,
-    SEEDS = 1 << 20, /* kept apart for a law: for 10^13 draws */
+    SEEDS = 1 << 20, /* seeds reserved for a law: enough for 10^13 draws */
     LAGS = 12,
     DIRECTIONS = 5,
     MOMENTS = 4,
     P_VALUES = 3 + MOMENTS + 2 * LAGS + 2 * DIRECTIONS + 2
 };
 
-/* A p-value this far out, at either end, is an alarm: of 500 of them, one in 10^4 runs
- * of a good generator. */
+/* A p-value this extreme, at either end, is an alarm: with 500 of them, a good generator
+ * raises one in 10^4 runs. */
 static const double P_ALARM = 1e-7;
 
 typedef void (*draw_fn)(const xb_sampler *s, float *z, int64_t n, const xb_stream *where,
@@ -118,7 +118,8 @@ static void add_block(battery *b, const float *z, int64_t n)
     b->blocks++;
 }
 
-/* Sums side by side: one alone would wait for each of its additions. n is a multiple. */
+/* Several sums in parallel, because a single one would wait for each addition. n is a
+ * multiple. */
 static void add_pairs(double *product, double *square, const float *a, const float *c,
                       int64_t n)
 {
@@ -248,7 +249,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Are these p-values uniform? */
+/* Tests whether these p-values are uniform. */
 static double uniform_p(double *p, int64_t n)
 {
     double largest = 0;

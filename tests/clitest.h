@@ -1,5 +1,5 @@
-/* clitest.h: the program as a process of its own ($XB_PROGRAM, no shell) in a fresh
- * folder, what it said, and what it left. */
+/* clitest.h: runs the program as a separate process ($XB_PROGRAM, without a shell) in a
+ * fresh folder and keeps its output. */
 #ifndef CLITEST_H
 #define CLITEST_H
 
@@ -86,8 +86,8 @@ static inline pid_t start(char *const *args, const char *stdout_path)
     _exit(127);
 }
 
-/* Cuts the lines that name what was written, which go on indented, out of a text:
- * tests/fault/outputs.py looks at those. */
+/* Removes the lines that name written files, with their indented continuations, from a
+ * text: tests/fault/outputs.py checks those. */
 static inline void cut_wrote(char *text)
 {
     char *to = text;
@@ -118,7 +118,7 @@ static inline int finish(pid_t pid)
     return WEXITSTATUS(status);
 }
 
-/* A command line cut at blanks; 'a b' is one word. */
+/* Runs a command line split at blanks; 'a b' is one word. */
 static inline pid_t start_line(const char *line)
 {
     char copy[1024], *args[ARGS_MAX] = {NULL}, *rest = copy;

@@ -1,5 +1,6 @@
 /* comparetest.h: normal numbers, and distances between samples, for the tests of scores
- * and distances. Each has a key of its own: their bands were set with these numbers. */
+ * and distances. Each has its own key, because the tolerances were set with these
+ * numbers. */
 #ifndef COMPARETEST_H
 #define COMPARETEST_H
 

@@ -25,7 +25,7 @@ struct __attribute__((aligned(16))) uint4 {
     unsigned x, y, z, w;
 };
 
-/* Where the thread at work stands. */
+/* The position of the running thread. */
 extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
 #define gridDim emulated_grid
 #define blockIdx emulated_block
@@ -43,7 +43,7 @@ extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
 #define __grid_constant__
 #define __syncthreads() emulated_barrier()
 
-/* Threads take turns at barriers alone: nothing comes between. */
+/* Threads switch only at barriers, so these operations are atomic. */
 static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
 {
     uint32_t before = *to;

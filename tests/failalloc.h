@@ -1,4 +1,4 @@
-/* failalloc.h: memory that runs out where a test wants it to. The program is
+/* failalloc.h: makes memory run out at a chosen allocation. The program is
  * linked with --wrap=malloc,--wrap=calloc,--wrap=realloc (tests/CMakeLists.txt).
  *
  *     for (int k = 0; fail_alloc_after(k); k++) {
@@ -58,9 +58,9 @@ static inline bool fail_alloc_happened(void)
     return happened;
 }
 
-/* What a call may do whose allocation failed: say that memory ran out and give nothing,
- * or do without that block, and then `out` must be as good as ever. One that met no
- * failure works, and at least one allocation was made to fail before it. */
+/* What a call may do if an allocation failed: report that memory ran out and return
+ * nothing, or do without that block, and then `out` must be as usual. A call without a
+ * failure must work, and at least one allocation must have failed before it. */
 #define assert_ran_out(ctx, failed, status, out, k)                                      \
     do {                                                                                 \
         if (!(failed)) assert_ok(ctx, status);                                           \

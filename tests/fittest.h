@@ -1,4 +1,4 @@
-/* fittest.h: samples of laws, fits of them, and what a fit says of a parameter, for the
+/* fittest.h: samples of laws, fits of them, and access to fitted parameters, for the
  * tests of fitting. */
 #ifndef FITTEST_H
 #define FITTEST_H

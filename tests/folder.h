@@ -1,4 +1,4 @@
-/* folder.h: looking into and clearing the folders that tests write to. */
+/* folder.h: lists and clears the folders that tests write to. */
 #ifndef FOLDER_H
 #define FOLDER_H
 

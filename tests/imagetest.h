@@ -1,5 +1,5 @@
-/* imagetest.h: folders of small pictures with ages in their names, and a cache folder of
- * the test's own. */
+/* imagetest.h: folders of small pictures with ages in their names, and a separate cache
+ * folder for the test. */
 #ifndef IMAGETEST_H
 #define IMAGETEST_H
 

@@ -1,4 +1,4 @@
-/* jpegtest.h: small JPEG files made on the spot, for the tests of image folders. */
+/* jpegtest.h: makes small JPEG files for the tests of image folders. */
 #ifndef JPEGTEST_H
 #define JPEGTEST_H
 

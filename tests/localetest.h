@@ -1,5 +1,5 @@
-/* localetest.h: a locale with a decimal comma, made by localedef in a folder of its own,
- * so that a test need not hope for one. */
+/* localetest.h: a locale with a decimal comma, made by localedef in a separate folder, so
+ * that a test does not depend on an installed one. */
 #ifndef LOCALETEST_H
 #define LOCALETEST_H
 

@@ -17,7 +17,7 @@ typedef struct netbed {
     xb_mode mode;
 } netbed;
 
-/* n uniform numbers in (low, high), by their place. */
+/* n uniform numbers in (low, high), which depend only on their position. */
 static inline xb_real *test_reals(int64_t n, double low, double high, uint32_t tensor)
 {
     xb_real *v = calloc((size_t)n + 1, sizeof *v);

@@ -1,5 +1,5 @@
-/* noisetables.h: tables whose noise is known, and what a model scores on more of their
- * rows; for the tests of likelihoods. */
+/* noisetables.h: tables with known noise, and a model's score on further rows, for the
+ * tests of likelihoods. */
 #ifndef NOISETABLES_H
 #define NOISETABLES_H
 

@@ -1,4 +1,4 @@
-/* passtest.h: what the tests of passes choose: an estimator, and a law that suits it. */
+/* passtest.h: choices for the tests of passes: an estimator, and a law that suits it. */
 #ifndef PASSTEST_H
 #define PASSTEST_H
 

@@ -1,5 +1,5 @@
-/* ruletest.h: what the tests of rules share: the laws they go through, fixtures, and
- * rules made or the test failed. */
+/* ruletest.h: helpers for the tests of rules: laws, fixtures, and functions that make a
+ * rule or fail the test. */
 #ifndef RULETEST_H
 #define RULETEST_H
 

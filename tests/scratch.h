@@ -1,4 +1,4 @@
-/* scratch.h: a folder of its own for a test that writes files. */
+/* scratch.h: a separate folder for a test that writes files. */
 #ifndef SCRATCH_H
 #define SCRATCH_H
 

@@ -1,6 +1,6 @@
-/* sealed_backend.h: a backend over the host's whose buffers cannot be read or written but
- * inside its operations, and which takes no other memory for a buffer; see
- * sealed_backend.c. Linked with --wrap=xb_backend_find it stands in for every backend. */
+/* sealed_backend.h: a backend on top of the host's whose buffers can be read or written
+ * only inside its operations, and which accepts no other memory as a buffer; see
+ * sealed_backend.c. Linked with --wrap=xb_backend_find it replaces every backend. */
 #ifndef SEALED_BACKEND_H
 #define SEALED_BACKEND_H
 

@@ -1,4 +1,4 @@
-/* seriestest.h: simulated traces, made another way than the library makes its own: white
+/* seriestest.h: simulated traces, made by methods other than the library's own: white
  * noise, sums of relaxations for 1/f, a switching level for telegraph noise. */
 #ifndef SERIESTEST_H
 #define SERIESTEST_H

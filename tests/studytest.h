@@ -1,5 +1,5 @@
-/* studytest.h: facts of a study by their names; a test that asks for one fails where
- * there is none. */
+/* studytest.h: facts of a study by name; a test fails if it asks for one that does not
+ * exist. */
 #ifndef STUDYTEST_H
 #define STUDYTEST_H
 

@@ -1,4 +1,4 @@
-/* tabletest.h: tables of a few lines, read, and what is to be found in them. */
+/* tabletest.h: reads tables of a few lines and checks their contents. */
 #ifndef TABLETEST_H
 #define TABLETEST_H
 

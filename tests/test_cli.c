@@ -214,7 +214,7 @@ static void fit_reads_a_time_series(void **state)
     folder_empty(folder);
     make_trace("trace.csv", "time_ms", 0);
     run_well("fit trace.csv --unit A -o law.json");
-    assert_non_null(strstr(out_text, "column 'time_ms' taken as the time"));
+    assert_non_null(strstr(out_text, "column 'time_ms' is taken as the time"));
     assert_non_null(strstr(out_text, "one every 2.5 ms"));
     assert_non_null(strstr(out_text, "segment 2 of 2"));
     assert_non_null(strstr(out_text, "The law of the whole trace would be"));
@@ -555,7 +555,8 @@ static void law_against_samples(void **state)
     assert_true(number(g, "ks_p") > 0.01 && number(g, "ad_p") > 0.01);
     json_decref(root);
     root = run_json("law ecram:B=0.1,w=0.6 --samples own.csv --json");
-    assert_true(json_is_false(json_object_get(json_object_get(root, "goodness"), "fits")));
+    assert_true(
+        json_is_false(json_object_get(json_object_get(root, "goodness"), "fits")));
     json_decref(root);
     root = run_json("law mtj --json");
     assert_null(json_object_get(root, "goodness"));

@@ -44,8 +44,9 @@ static void a_design_is_chosen(void **state)
     snprintf(line, sizeof line, "grep -q '\"adc_bits\": %.0f' found/array.json", bits);
     run_shell(line);
     run_well("design m.safetensors xy.csv --array ideal" SPACE " --keep 'nll<=+50%'");
-    assert_non_null(strstr(out_text, "The cheapest that keeps it: draws "));
-    assert_non_null(strstr(out_text, "Front of energy against nll"));
+    assert_non_null(
+        strstr(out_text, "The cheapest design that meets the condition: draws "));
+    assert_non_null(strstr(out_text, "Pareto front of energy against nll"));
     assert_non_null(strstr(out_text, "confirmed on 8 chips"));
     run_well("design m.safetensors xy.csv --array ideal" SPACE
              " --keep 'nll<=+50%' --minimise time --deadline 1s --yield 1");

@@ -115,11 +115,11 @@ static void eval_sees_shape(void **state)
     assert_non_null(strstr(out_text, ", chance 0.022")); /* 0.3133 / sqrt(200) */
     run_well("eval m.safetensors xy.csv --law gaussian --law mtj --samples 2");
     assert_non_null(strstr(out_text, "mtj:B=0.15,w=0.5: cannot tell"));
-    assert_non_null(strstr(out_text, "fewer than 20 draws cannot tell"));
+    assert_non_null(strstr(out_text, "fewer than 20 draws cannot decide"));
     assert_non_null(strstr(out_text, "is unknown: fewer than 200 draws"));
     assert_null(strstr(out_text, "nan"));
     run_well("eval m.safetensors xy.csv --law gaussian --law mtj --samples 1");
-    assert_non_null(strstr(out_text, "fewer than 20 draws cannot tell"));
+    assert_non_null(strstr(out_text, "fewer than 20 draws cannot decide"));
     assert_null(strstr(out_text, "nan"));
 }
 
@@ -261,7 +261,7 @@ static void the_epoch_kept_is_told(void **state)
     json_decref(root);
     run_well("train xy.csv -t y -o m.safetensors --validation 0.3 --epochs 9");
     assert_non_null(strstr(out_text, "y from 70 rows"));
-    assert_non_null(strstr(out_text, " of 9, the best by 30 rows held out"));
+    assert_non_null(strstr(out_text, " of 9, the best on 30 rows held out"));
     assert_non_null(strstr(out_text, " nats, standardised target\n"));
     assert_non_null(
         strstr(out_text, "log density per held-out row, standardised target"));
@@ -305,8 +305,8 @@ static void outputs_are_checked_first(void **state)
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
         run_badly(lost[i], "would overwrite");
     run_badly("train xy.csv -t y -o m --trace m", "would both write m");
-    run_badly("train xy.csv -t y -o -", "no file name");
-    run_badly("train xy.csv -t y -o m --trace -", "no file name");
+    run_badly("train xy.csv -t y -o -", "'-' is not a file name");
+    run_badly("train xy.csv -t y -o m --trace -", "'-' is not a file name");
     run_badly("train xy.csv -t y -o no/m.safetensors --epochs 1000000", "no folder no;");
     run_badly("train xy.csv -t y -o m --trace no/t --epochs 1000000", "no folder no;");
     assert_int_equal(folder_count(folder), 3);

@@ -50,6 +50,24 @@ static void check_same(const mpi *m, const char *command, const char *name, int 
     free(said);
 }
 
+/* Images that a net of some size learns from: its steps are shared. */
+static void make_images(void)
+{
+    enum { N = 60, SIDE = 28, HEAD = 16 };
+    static unsigned char image[HEAD + N * SIDE * SIDE] = {0, 0, 8, 3,    0, 0, 0, N,
+                                                          0, 0, 0, SIDE, 0, 0, 0, SIDE};
+    unsigned char label[8 + N] = {0, 0, 8, 1, 0, 0, 0, N};
+    for (int i = 0; i < N * SIDE * SIDE; i++)
+        image[HEAD + i] = (unsigned char)(xb_hash_bytes(7, &i, sizeof i) >> 20);
+    for (int i = 0; i < N; i++) label[8 + i] = (unsigned char)(i % 3);
+    make_file("i-images-idx3-ubyte", image, sizeof image);
+    make_file("i-labels-idx1-ubyte", label, sizeof label);
+}
+
+#define IMAGE_NET                                                                        \
+    " --net 'conv 32, relu, maxpool 2, batchnorm, conv 8, relu, batchnorm, flatten,"     \
+    " dense 3' --batch 48 --threads 1"
+
 static void make_model(void)
 {
     folder_empty(folder);
@@ -85,6 +103,48 @@ static void ranks_give_the_bytes_of_one_process(void **state)
                "narrow", 2);
 }
 
+/* Ranks share the steps of a net of images, with batchnorm, rows held out and members;
+ * small nets are trained one or several by each. */
+static void trained_models_have_the_bytes_of_one_process(void **state)
+{
+    (void)state;
+    OPTIMISED_ONLY();
+    folder_empty(folder);
+    make_images();
+    make_line("line.csv", 60);
+    run_shell("cut -d, -f1,2 line.csv > xy.csv");
+    check_same(&mpis[OPEN_MPI],
+               "train i-images-idx3-ubyte --epochs 2 --mle-epochs 1 --validation 0.2"
+               " --trace t.csv" IMAGE_NET,
+               "m.safetensors", test_long() ? 8 : 3);
+    check_same(&mpis[1],
+               "train i-images-idx3-ubyte --epochs 1 --mle-epochs 1 --members 2"
+               " --estimator flipout --random all" IMAGE_NET,
+               "m.safetensors", test_long() ? 4 : 2);
+    check_same(&mpis[OPEN_MPI],
+               "train xy.csv -t y --net 'dense 8, relu, dense 1' --members 3 --epochs 9"
+               " --mle-epochs 9 --validation 0.2",
+               "m.safetensors", test_long() ? 3 : 2);
+    check_same(&mpis[OPEN_MPI], "train xy.csv -t y --epochs 9 --mle-epochs 9",
+               "m.safetensors", 2); /* nets and likelihoods are tried */
+}
+
+static void studies_and_scores_have_the_bytes_of_one_process(void **state)
+{
+    (void)state;
+    OPTIMISED_ONLY();
+    make_model();
+    check_same(&mpis[OPEN_MPI],
+               "eval m.safetensors xy.csv --law gaussian --law mtj --samples 4000"
+               " --calibrate",
+               "c.safetensors", test_long() ? 4 : 2);
+    check_same(&mpis[OPEN_MPI], "study utkface --data synthetic --quick --format svg",
+               "faces", test_long() ? 3 : 2);
+    check_same(&mpis[OPEN_MPI], "reproduce --quick --only 1 --format svg", "paper",
+               test_long() ? 3 : 2);
+    if (test_long()) check_same(&mpis[1], "reproduce --quick --format svg", "paper", 2);
+}
+
 /* One line of ours, exit status 2, and no file more. */
 static void refused(int mpis_used, int ranks, const char *line, const char *part)
 {
@@ -112,6 +172,12 @@ static void wrong_use_is_one_line_of_rank_0(void **state)
             "nets: 2 items of work cannot be dealt to 3 ranks; use at most 2");
     refused(1, 2, "fit xy.csv", "is not dealt to ranks");
     refused(1, 2, "predict m.safetensors", "an argument is missing");
+    refused(1, 2, "train xy.csv -t y --net 'dense 8, relu, dense 1' -o n.safetensors",
+            "1 net can be trained side by side here");
+    make_images();
+    refused(1, 17, "train i-images-idx3-ubyte -o n.safetensors" IMAGE_NET,
+            "a batch of 48 rows is cut into 16 blocks, which cannot be dealt to 17");
+    refused(1, 2, "train none.csv -t y -o n.safetensors", "none.csv");
     refused(1, 2, "study laws --quick -o laws", "is not dealt");
     setenv("CROSSBAYES_MPI", "/nowhere.so", 1);
     refused(1, 2, "predict m.safetensors xy.csv -o p.csv",
@@ -210,6 +276,52 @@ static void ranks_that_die_never_change_the_result(void **state)
     }
 }
 
+/* While ranks share the steps of a net one of them is hit, once by each of: a kill, which
+ * rank 0 names, and requests to stop, to one rank or to all. What was reached is kept,
+ * and another number of ranks goes on from it to the bytes of an undisturbed run. */
+static void training_goes_on_on_other_ranks(void **state)
+{
+    (void)state;
+    OPTIMISED_ONLY();
+    static const struct {
+        const char *signal, *at, *says;
+        int code, ranks, then;
+    } cases[] = {
+        {"KILL", "$(cat pid1)", "rank 1: its process, number", 137, 3, 2},
+        {"USR1", "$(cat pid0) $(cat pid1)", "stopped on request", 138, 2, 3},
+        {"TERM", "$(cat pid1)", "stopped on request", 143, 2, 1},
+    };
+    static const char train[] = "train i-images-idx3-ubyte --epochs 30 --mle-epochs 30"
+                                " --resume --checkpoint-seconds 0.05 -o m.safetensors"
+                                " -q" IMAGE_NET;
+    char text[2048];
+    folder_empty(folder);
+    make_images();
+    run_well(train);
+    run_shell("mv m.safetensors whole");
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        snprintf(text, sizeof text, "echo $$ > pid$OMPI_COMM_WORLD_RANK\nexec %s %s\n",
+                 program(), train);
+        make_text("go.sh", text);
+        snprintf(text, sizeof text,
+                 "cd %s && timeout 60 %s -n %d sh go.sh >out 2>err & job=$!; cd %s; until"
+                 " test -e m.safetensors.checkpoint; do sleep 0.02; done; kill -%s %s;"
+                 " wait $job",
+                 folder, mpis[OPEN_MPI].run, cases[i].ranks, folder, cases[i].signal,
+                 cases[i].at);
+        const int status = system(text);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), cases[i].code);
+        snprintf(text, sizeof text, "grep -q '^crossbayes: .*%s' err && rm -f pid*",
+                 cases[i].says);
+        run_shell(text);
+        run_shell("test ! -e m.safetensors && test $(grep -c ^crossbayes: err) = 1");
+        const int code = run_ranks(&mpis[OPEN_MPI], cases[i].then, train);
+        if (code != 0) fail_msg("%s: exit %d: %s", cases[i].signal, code, err_text);
+        run_shell("cmp m.safetensors whole && rm m.safetensors");
+    }
+}
+
 /* A request to stop reaches all ranks; what is finished is kept. */
 static void a_signal_stops_all_ranks(void **state)
 {
@@ -236,10 +348,13 @@ int main(void)
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_give_the_bytes_of_one_process),
+        cmocka_unit_test(trained_models_have_the_bytes_of_one_process),
+        cmocka_unit_test(studies_and_scores_have_the_bytes_of_one_process),
         cmocka_unit_test(wrong_use_is_one_line_of_rank_0),
         cmocka_unit_test(ranks_that_differ_are_named),
         cmocka_unit_test(a_rank_that_dies_ends_the_job),
         cmocka_unit_test(a_signal_stops_all_ranks),
+        cmocka_unit_test(training_goes_on_on_other_ranks),
         cmocka_unit_test(ranks_that_die_never_change_the_result),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -30,7 +30,7 @@ static void a_messy_table_is_learnt(void **state)
     assert_non_null(strstr(out_text, "from 60 rows, 4 columns (13 features)"));
     assert_non_null(strstr(err_text, "columns of words become 9 features of 0 and 1: town"
                                      " (5 words), size (4 words)"));
-    assert_non_null(strstr(err_text, "(--missing refuse: an error instead)"));
+    assert_non_null(strstr(err_text, "(--missing refuse makes this an error)"));
     assert_non_null(strstr(err_text, "left out (the same in every row): source"));
     assert_non_null(strstr(err_text, "--keep COLUMN learns from"));
     run_and_hear("predict m.safetensors messy_new.csv --samples 50 -o p.csv");
@@ -73,7 +73,7 @@ static void wrong_requests_are_one_line(void **state)
     (void)state;
     make_messy();
     run_badly("train messy.csv --target y -o m.safetensors --only town --drop size",
-              "--only or --drop, not both");
+              "--only and --drop exclude each other");
     run_badly("train messy.csv --target y -o m.safetensors --drop town,,size",
               "--drop: expected names of columns");
     run_badly("train messy.csv --target y -o m.safetensors --missing forget",
@@ -81,7 +81,7 @@ static void wrong_requests_are_one_line(void **state)
     run_badly("train messy.csv --target y -o m.safetensors --missing refuse",
               "messy.csv:");
     run_badly("train messy.csv --target y -o m.safetensors --test-share 0.001",
-              "a share of 0.001");
+              "a held-out share of 0.001");
 }
 
 /* More rows than are held at a time: the same as of its parts, in a file and on stdout.
@@ -109,8 +109,7 @@ static void long_tables_go_by_in_blocks(void **state)
     run_shell("echo 'r1,red,2' >> long.csv");
     run_badly("predict l.safetensors long.csv --samples 2",
               "long.csv:70002: not a number");
-    run_badly("predict l.safetensors long.csv --samples 2 -o none.csv",
-              "long.csv:70002");
+    run_badly("predict l.safetensors long.csv --samples 2 -o none.csv", "long.csv:70002");
 }
 
 int main(void)

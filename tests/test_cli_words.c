@@ -40,7 +40,8 @@ static void every_command_is_listed(void **state)
         char *help = strdup(out_text);
         snprintf(line, sizeof line, "%.31s --help", command[i]);
         run_well(line);
-        if (strstr(help, "\nThe command of that name: crossbayes ")) /* it is a topic too */
+        if (strstr(help,
+                   "\nThe command of that name: crossbayes ")) /* it is a topic too */
             assert_non_null(strstr(help, line));
         else
             assert_string_equal(out_text, help);
@@ -85,7 +86,7 @@ static void demo_left_its_page(void)
     assert_non_null(strstr(page, "id=\"narrow\"")); /* the last section */
     assert_non_null(strstr(page, "crossbayes study array --quick --device"
                                  " demo/law.json -o demo"));
-    assert_null(strstr(page, "(not known)")); /* every caption has its number */
+    assert_null(strstr(page, "(unknown)")); /* every caption has its number */
     const char *address = strstr(out_text, "\n  file:///");
     assert_non_null(address);
     assert_non_null(strstr(address, "/demo/report.html\n"));

@@ -137,7 +137,7 @@ static void enums_have_names(void **state)
     xb_part part;
     assert_int_equal(xb_part_parse(ctx, &part, "tran"), XB_E_INPUT);
     assert_string_equal(xb_ctx_message(ctx),
-                        "no part 'tran': expected all, train, validation"
+                        "unknown part 'tran': expected all, train, validation"
                         " or test; did you mean 'train'?");
 }
 

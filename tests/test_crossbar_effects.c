@@ -98,7 +98,7 @@ static void written_conductances_miss(void **state)
     xb_sampler *normal = NULL;
     bed *b = bed_make(ctx, &normal);
     b->array.program_error = 0.05; /* of 80 uS: 4 uS */
-    xb_cells_program(&b->c, &b->array, &b->chip);
+    xb_cells_program(&b->c, &b->array, NULL, &b->chip);
     assert_at_most(fabs(mean(b->plus, N) - 60), 5 * 4 / sqrt(N));
     assert_close(sd(b->plus, N), 4, 5 / sqrt(2.0 * N));
     assert_close(sd(b->minus, N), 4, 5 / sqrt(2.0 * N));
@@ -106,7 +106,7 @@ static void written_conductances_miss(void **state)
     assert_close(sd(b->minus, N), 4 * sqrt(2), 5 / sqrt(2.0 * N));
     assert_close(mean(b->width, N), 8, 0);
     for (int i = 0; i < N; i++) b->plus[i] = 0.1;
-    xb_cells_program(&b->c, &b->array, &b->chip);
+    xb_cells_program(&b->c, &b->array, NULL, &b->chip);
     for (int i = 0; i < N; i++) assert_true(b->plus[i] >= 0);
     xb_sampler_destroy(normal);
     free(b);

@@ -265,7 +265,7 @@ static void findings_say_the_verdicts(void **state)
     assert_true(says(xb_evaluation_finding_at(e, 2, 3), "indistinguishable from 0"));
     assert_null(xb_evaluation_finding_at(e, 2, 6));
     assert_true(says(xb_scores_doubt_at(xb_evaluation_scores(e, 0), 0),
-                     "5 rows: too few to judge a model by"));
+                     "5 rows: too few to judge a model"));
     xb_evaluation_destroy(e);
     free_case(&c);
 }
@@ -278,10 +278,11 @@ static void what_a_verdict_needs_is_said(void **state)
         int64_t samples, findings;
         double tolerance;
         const char *text;
-    } cases[] = {{1, 0, 0.01, "fewer than 20 draws cannot tell"},
-                 {19, 6, 0.01, "fewer than 20 draws cannot tell"},
-                 {40, 6, 0.02, "draws would tell"},
-                 {40, 6, 1e-7, "the gap is so near the tolerance that more than 1e+07"}};
+    } cases[] = {
+        {1, 0, 0.01, "fewer than 20 draws cannot decide"},
+        {19, 6, 0.01, "fewer than 20 draws cannot decide"},
+        {40, 6, 0.02, "draws would decide"},
+        {40, 6, 1e-7, "the gap is so close to the tolerance that more than 1e+07"}};
     evaluated c = make_case(NUMBERS);
     use_rows(&c, 20);
     xb_law_destroy(c.law[1]);

@@ -172,7 +172,7 @@ static void parts_that_make_no_model_are_refused(void **state)
     p.noise_sd = 0;
     assert_refused(ctx, &p, "noise_sd is 0, expected more than 0");
     p = m.parts, p.classes = 2;
-    assert_refused(ctx, &p, "2 classes with the likelihood 'gaussian'");
+    assert_refused(ctx, &p, "2 classes do not go with the likelihood 'gaussian'");
     p = m.parts, p.target_sd = 0;
     assert_refused(ctx, &p, "scale of the target: mean -1, sd 0");
     p = m.parts, p.feature_name = NULL;

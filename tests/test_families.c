@@ -297,7 +297,7 @@ static void bad_texts(void **state)
         const char *text, *message;
     } bad[] = {
         {"student:nu=2", "student: nu = 2, expected 2.05 to 10000"},
-        {"laplace:b=1", "law 'laplace:b=1': no parameter 'b' (laplace has: none)"},
+        {"laplace:b=1", "law 'laplace:b=1': unknown parameter 'b' (laplace has: none)"},
         {"levels:x=0/1,p=0.5/0.6,s=0.1",
          "law 'levels:x=0/1,p=0.5/0.6,s=0.1': the weights p sum to 1.1, expected 1"},
         {"levels:x=0/1,p=1", "law 'levels:x=0/1,p=1': 2 positions x and 1 weights p"},
@@ -305,7 +305,7 @@ static void bad_texts(void **state)
          "law 'levels:x=0/1/2,s=1/2': 3 positions x and 2 widths s"},
         {"levels:x=0/,s=1", "law 'levels:x=0/,s=1': x is not a number: ''"},
         {"levels:x=0/1,x=2", "law 'levels:x=0/1,x=2': x is given twice"},
-        {"levels:y=1", "law 'levels:y=1': no parameter 'y' (levels has: x, p, s)"},
+        {"levels:y=1", "law 'levels:y=1': unknown parameter 'y' (levels has: x, p, s)"},
         {"levels:x=1/2/3/4/5/6/7/8/9", "law 'levels:x=1/2/3/4/5/6/7/8/9': more than 8"
                                        " values of x"},
         {"levels:x=0/1,s=0", "law 'levels:x=0/1,s=0': s = 0, expected more than 0, up to"

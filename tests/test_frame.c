@@ -343,7 +343,7 @@ static const struct {
     {"a,b\n1,x\n3,4\n", "b", XB_TARGET_NUMBER, ":2: not a number: 'x' (column 'b')"},
     {"a,b\n1,2\n3,4,5\n", NULL, 0, ":3: 3 fields, expected 2"},
     {"a,b\n1,2\n", "c", 0, ":1: no column 'c'; there are 2 columns: a, b"},
-    {"a\n1\n2\n", "a", 0, ":1: no column beside the target"},
+    {"a\n1\n2\n", "a", 0, ":1: there is no column besides the target"},
     {"a,b,a\n1,2,3\n", "b", 0, ":1: two columns named 'a'"},
     {"a,b\xFF\n1,2\n", NULL, 0, ":1: a name is not UTF-8: 'b\xFF'"},
     {"a,b\n1,x\xFF\n", "b", 0, ":2: class 'x\xFF' is not UTF-8"},

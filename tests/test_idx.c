@@ -128,7 +128,7 @@ static void labels_are_found_or_named(void **state)
     o.classes = two;
     o.n_classes = 2;
     assert_int_equal(xb_images_open(ctx, &images, path, &o), XB_E_INPUT);
-    assert_non_null(strstr(xb_ctx_message(ctx), "label 2, known are 0 to 1"));
+    assert_non_null(strstr(xb_ctx_message(ctx), "label 2 is unknown, expected 0 to 1"));
     o.unlabelled = true;
     o.labels = NULL;
     assert_ok(ctx, xb_images_open(ctx, &images, path, &o));

@@ -201,7 +201,7 @@ static void the_cache_stays_within_its_limit(void **state)
     open_size(ctx, &s, SIDE - 1, path[3]); /* smaller than any: one has to go */
     assert_true(is_there(path[0]) && is_there(path[2]) && is_there(path[3]));
     assert_false(is_there(path[1]));
-    assert_non_null(strstr(told[1], "removed 1 file, the longest unused first"));
+    assert_non_null(strstr(told[1], "removed the 1 least recently used file"));
     assert_true(is_there(in_home("notes.txt")));
     assert_false(is_there(in_home("x.images.tmp-0a1b2c")));
     assert_true(is_there(in_home("y.images.tmp-0a1b2c")));

@@ -235,7 +235,7 @@ static void sizes_must_agree_or_be_given(void **state)
     xb_image_options o = ages(0);
     xb_images *images = NULL;
     assert_int_equal(xb_images_open(ctx, &images, s.dir, &o), XB_E_INPUT);
-    assert_non_null(strstr(xb_ctx_message(ctx), "24 x 24, others are 16 x 16"));
+    assert_non_null(strstr(xb_ctx_message(ctx), "24 x 24 pixels, others have 16 x 16"));
     o.size = 16;
     images = open_ages(ctx, &s, &o);
     int64_t h, w, c;

@@ -231,13 +231,16 @@ static const struct {
     xb_shape in;
     const char *text, *says;
 } wrong_texts[] = {
-    {{1, 1, 8}, "dense 16, elo, dense 1", "layer 2: no layer 'elo' (did you mean elu?)"},
-    {{1, 1, 8}, "desne 16", "layer 1: no layer 'desne' (did you mean dense?)"},
-    {{1, 1, 8}, "dense 1, gelu", "layer 2: no layer 'gelu' (did you mean elu?)"},
+    {{1, 1, 8},
+     "dense 16, elo, dense 1",
+     "layer 2: unknown layer 'elo' (did you mean elu?)"},
+    {{1, 1, 8}, "desne 16", "layer 1: unknown layer 'desne' (did you mean dense?)"},
+    {{1, 1, 8}, "dense 1, gelu", "layer 2: unknown layer 'gelu' (did you mean elu?)"},
     {{1, 1, 8},
      "transformer",
-     "layer 1: no layer 'transformer' (there are: dense, conv, maxpool, batchnorm,"
-     " elu, relu, tanh, sigmoid, flatten)"},
+     "layer 1: unknown layer 'transformer', expected one of dense, conv, maxpool, "
+     "batchnorm,"
+     " elu, relu, tanh, sigmoid, flatten"},
     {{1, 1, 8}, "", "layer 1: it is empty"},
     {{1, 1, 8}, "dense 1,", "layer 2: it is empty"},
     {{1, 1, 8}, "dense 1, , elu", "layer 2: it is empty"},
@@ -254,17 +257,21 @@ static const struct {
      "dense 99999999999999999999",
      "layer 1: the number of outputs, as in 'dense 16', is '99999999999999999999',"
      " expected a whole number from 1 to 16777216"},
-    {{1, 1, 8}, "dense 4 nobais", "layer 1: no option 'nobais' (did you mean nobias?)"},
-    {{1, 1, 8}, "dense 4 nobias 3", "layer 1: '3' is one word too many"},
-    {{1, 1, 8}, "elu 3", "layer 1: '3' is one word too many"},
+    {{1, 1, 8},
+     "dense 4 nobais",
+     "layer 1: unknown option 'nobais' (did you mean nobias?)"},
+    {{1, 1, 8}, "dense 4 nobias 3", "layer 1: unexpected word '3'"},
+    {{1, 1, 8}, "elu 3", "layer 1: unexpected word '3'"},
     {{5, 6, 2},
      "dense 4",
      "layer 1: dense takes a vector and gets 5 x 6 x 2: put flatten before it"},
     {{5, 6, 2}, "conv", "layer 1: the number of filters, as in 'conv 16', is missing"},
-    {{5, 6, 2}, "conv 4 3x", "layer 1: '3x' is no window, expected e.g. 3x3"},
-    {{5, 6, 2}, "conv 4 3", "layer 1: '3' is no window, expected e.g. 3x3"},
+    {{5, 6, 2}, "conv 4 3x", "layer 1: '3x' is not a window, expected e.g. 3x3"},
+    {{5, 6, 2}, "conv 4 3", "layer 1: '3' is not a window, expected e.g. 3x3"},
     {{5, 6, 2}, "conv 4 stride", "layer 1: the stride is missing"},
-    {{5, 6, 2}, "conv 4 strid 2", "layer 1: no option 'strid' (did you mean stride?)"},
+    {{5, 6, 2},
+     "conv 4 strid 2",
+     "layer 1: unknown option 'strid' (did you mean stride?)"},
     {{5, 6, 2},
      "conv 4 6x6 valid",
      "layer 1: a window of 6 x 6 does not fit into 5 x 6: use same, or a smaller "
@@ -275,8 +282,8 @@ static const struct {
      "layer 1: a window of 6 does not fit into 5 x 6: use ceil, or a smaller one"},
     {{5, 6, 2},
      "maxpool 2 ceiling",
-     "layer 1: no option 'ceiling' (there are: stride,"
-     " floor, ceil)"},
+     "layer 1: unknown option 'ceiling', expected one of stride,"
+     " floor, ceil"},
     {{5, 6, 2},
      "batchnorm momentum 1",
      "layer 1: the momentum is 1, expected 0 or more and below 1"},
@@ -322,7 +329,7 @@ static void long_texts_are_quoted_in_part(void **state)
     assert_int_equal(xb_net_parse(ctx, &net, text, features8, NULL), XB_E_INPUT);
     assert_string_equal(
         xb_ctx_message(ctx),
-        "net '... emu...': layer 102: no layer 'emu' (did you mean elu?)");
+        "net '... emu...': layer 102: unknown layer 'emu' (did you mean elu?)");
     static const xb_shape bad[] = {
         {0, 1, 1}, {1, -1, 1}, {1, 1, 0}, {1 << 20, 1 << 20, 1}};
     for (int i = 0; i < XB_COUNT(bad); i++)

@@ -250,7 +250,7 @@ static void wrong_calls_are_refused(void **state)
 #define FORWARD(batch, weights, noise)                                                   \
     xb_pass_forward(b.ctx, b.pass, b.y, b.x, batch, weights, noise, XB_MODE_PREDICT)
     assert_refused(b.ctx, xb_pass_backward(b.ctx, b.pass, &g, b.dy),
-                   "no forward pass to go back through (or one without gradients)");
+                   "the backward pass needs a forward pass that was made for gradients");
     assert_refused(b.ctx, FORWARD(3, &w, NULL), "a batch of 3: this pass takes 0 to 2");
     assert_refused(b.ctx, FORWARD(-1, &w, NULL), "a batch of -1: this pass takes 0 to 2");
     assert_refused(b.ctx, FORWARD(1, &w, &n),
@@ -266,7 +266,7 @@ static void wrong_calls_are_refused(void **state)
                    xb_pass_step(b.ctx, b.pass, &g, true, b.x, 1, &w, NULL, NULL, NULL),
                    "the net has batchnorm: training needs new_state to write to");
     w = (xb_weights){b.mu, NULL, b.state, b.state};
-    assert_refused(b.ctx, FORWARD(1, &w, &n), "noise without sigma");
+    assert_refused(b.ctx, FORWARD(1, &w, &n), "noise is given without sigma");
     assert_ok(b.ctx, FORWARD(0, &w, NULL));
     assert_ok(b.ctx, xb_pass_backward(b.ctx, b.pass, &g, b.dy));
 #undef FORWARD
@@ -321,7 +321,7 @@ static void options_are_checked(void **state)
                    "there is no backend 'abacus' on this machine");
     opt = options_of((xb_estimator)9, 2, NULL);
     assert_refused(ctx, xb_pass_create(ctx, &pass, net, &opt),
-                   "there is no estimator number 9");
+                   "unknown estimator number 9");
     opt = options_of(XB_ESTIMATOR_SHARED, 0, NULL);
     assert_refused(ctx, xb_pass_create(ctx, &pass, net, &opt),
                    "a batch of 0: expected 1 to 2^31 - 1");
@@ -343,7 +343,7 @@ static void options_are_checked(void **state)
     }
     assert_int_equal(xb_estimator_parse(ctx, &(xb_estimator){0}, "locl"), XB_E_INPUT);
     assert_string_equal(xb_ctx_message(ctx),
-                        "no estimator 'locl': expected shared, example, flipout or"
+                        "unknown estimator 'locl': expected shared, example, flipout or"
                         " local; did you mean 'local'?");
     opt = options_of(XB_ESTIMATOR_SHARED, 2, NULL);
     for (int k = 0; fail_alloc_after(k); k++) {

@@ -262,7 +262,7 @@ static void assert_sentences(xb_ctx *ctx, scratch *s, const xb_reproduce_options
     assert_true(scratch_read(scratch_path(s, "index.html"), page, PAGE) < PAGE - 1);
     const char *end = strstr(page, "</nav>");
     assert_non_null(end);
-    assert_non_null(strstr(page, " cannot be told."));
+    assert_non_null(strstr(page, " cannot be decided."));
     *strstr(page, "<main>") = '\0'; /* the top: headline and list of findings */
     int absent = 0;
     for (const char *p = page; (p = strstr(p, "<p class=\"verdict\">Not made yet.</p>"));

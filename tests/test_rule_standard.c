@@ -152,7 +152,7 @@ static int wheeler_breaks_at(xb_ctx *ctx, const xb_law *law)
         assert_int_equal(status, XB_E_NUMERIC);
         assert_true(beta[0] == -1); /* untouched */
         char order[32];
-        snprintf(order, sizeof order, "breaks at order %d", n);
+        snprintf(order, sizeof order, "breaks down at order %d", n);
         assert_non_null(strstr(xb_ctx_message(ctx), order));
         return n;
     }

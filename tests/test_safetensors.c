@@ -172,7 +172,8 @@ static void what_is_asked_for_is_checked(void **state)
     assert_null(t);
     assert_ok(ctx, xb_safetensors_get_text(ctx, &text, f, "net"));
     assert_int_equal(xb_safetensors_get_text(ctx, &text, f, "law"), XB_E_INPUT);
-    assert_non_null(strstr(xb_ctx_message(ctx), "/p: no 'law' among its metadata"));
+    assert_non_null(
+        strstr(xb_ctx_message(ctx), "/p: 'law' is missing from its metadata"));
     xb_safetensors_destroy(f);
     scratch_remove(&s);
     xb_ctx_destroy(ctx);
@@ -285,8 +286,8 @@ static const struct {
     {"{\"x\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
      "\"y\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
      "tensor 'y': overlaps"},
-    {"{\"__metadata__\":[]}", "'__metadata__' is no object"},
-    {"{\"__metadata__\":{\"a\":1}}", "'__metadata__' has a 'a' that is no text"},
+    {"{\"__metadata__\":[]}", "'__metadata__' is not an object"},
+    {"{\"__metadata__\":{\"a\":1}}", "'a' in '__metadata__' is not a text"},
     {"{\"__metadata__\":{\"a\":null}}", "that is no text"},
 };
 

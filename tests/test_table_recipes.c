@@ -145,8 +145,9 @@ static void plain_models_fill_with_their_means(void **state)
     assert_ok(ctx, xb_model_frame_read(ctx, &f, back, s.path, false, NULL));
     assert_row(f, 0, (const double[]){3, 1});
     assert_row(f, 1, (const double[]){4, 7});
-    assert_note(f, "filled as the mean of training, where none were missing: a (1 of 2),"
-                   " b (1 of 2)");
+    assert_note(
+        f, "filled with the training mean (none were missing in training): a (1 of 2),"
+           " b (1 of 2)");
     xb_frame_destroy(f);
     f = NULL;
     xb_frame_options strict = xb_frame_options_default();
@@ -227,7 +228,7 @@ static void rows_are_held_out_by_the_seed(void **state)
     opt.test_share = 0.01;
     assert_int_equal(xb_frame_read(ctx, &f, s.path, &opt), XB_E_INPUT);
     assert_non_null(
-        strstr(xb_ctx_message(ctx), "a share of 0.01 held out of 60 rows is 0"));
+        strstr(xb_ctx_message(ctx), "a held-out share of 0.01 of 60 rows is 0"));
     free(numbers);
     free(words);
     scratch_remove(&s);

@@ -54,10 +54,11 @@ static void peers_make_the_same_features(void **state)
     snprintf(text, sizeof text, "age (%lld of 60)",
              (long long)json_integer_value(json_object_get(peer, "missing_age")));
     assert_note(train, text);
-    assert_note(train, "left out (dates or times, which would be days since 1970-01-01):"
-                       " when");
-    assert_note(train, "left out (numbers of rows, by name and values): id");
-    assert_note(train, "another text in most rows, as names and ids have): who");
+    assert_note(train,
+                "left out (dates or times, which would become days since 1970-01-01):"
+                " when");
+    assert_note(train, "left out (row numbers, judging by name and values): id");
+    assert_note(train, "a different text in most rows, like names and ids): who");
     assert_note(train, "left out (the same in every row): source");
     assert_int_equal(xb_frame_left_out(train), 4);
     assert_string_equal(xb_frame_id(new), "who");
@@ -100,7 +101,8 @@ static void words_become_features(void **state)
     assert_row(g, 0, (const double[]){7, 0, 0, 0});
     assert_row(g, 1, (const double[]){8, 0, 0, 0});
     assert_row(g, 2, (const double[]){3, 1, 0, 0});
-    assert_note(g, "words that training did not have, taken as none of them: c (1 cell,"
+    assert_note(g, "words that the training data did not have, encoded as none of the "
+                   "known words: c (1 cell,"
                    " the first 'green')");
     assert_note(g, "x (1 of 3), c (1 of 3)");
     xb_frame_destroy(g);
@@ -297,7 +299,8 @@ static void words_have_a_limit(void **state)
     xb_frame_options opt = learning("y");
     assert_ok(ctx, xb_frame_read(ctx, &f, s.path, &opt));
     assert_names(f, (const char *const[]){"x"}, 1);
-    assert_note(f, "left out (dates or times, which would be days since 1970-01-01): d");
+    assert_note(f,
+                "left out (dates or times, which would become days since 1970-01-01): d");
     xb_frame_destroy(f);
     f = NULL;
     opt.keep = (const char *const[]){"d"};
@@ -334,11 +337,12 @@ static void mistakes_are_named(void **state)
          ":1: no column 'z'; there are 2 columns: x, y"},
         {"x,y\na,1\nb,2\n", NULL, NULL, "z",
          ":1: no column 'z'; there are 2 columns: x, y"},
-        {"x,y\na,1\nb,2\n", NULL, "x", NULL, ":1: no column beside the target"},
+        {"x,y\na,1\nb,2\n", NULL, "x", NULL, ":1: there is no column besides the target"},
         {"x,y\na,1\nb,2\n", NULL, "y", NULL, ": column 'y' is the target"},
         {"x,y\n2020-01-01,1\n2020-01-02,2\n", NULL, NULL, NULL,
-         ": column 'x' is all there is beside the target, and it is no feature (empty, an"
-         " id, dates, or never changing); keep it if it is one"},
+         ": column 'x' is the only column besides the target, and it does not look like "
+         "a feature (it is empty, an id, dates, or never changes); keep it explicitly if "
+         "it is one"},
         {"x,y\n1/2/2020,1\n3/2/2020,2\n", "x", NULL, NULL,
          ": column 'x' is to be kept, but its dates can be read in two ways: write them "
          "as"

@@ -225,7 +225,7 @@ static void bad_files_are_refused(void **state)
         const char *from, *to, *says;
     } bad[] = {{"\"cells\":\"pair:signs=1/-1,range=0.4/4",
                 "\"cells\":\"pair:signs=1/-1,range=3.4/4", "expected 3.4 to 4"},
-               {"\"cells\":\"pair:", "\"cells\":\"pear:", "no cells 'pear'"},
+               {"\"cells\":\"pair:", "\"cells\":\"pear:", "unknown cells 'pear'"},
                {"\"cells\":\"pair:signs=1/-1", "\"cells\":\"pair:signs=3/-1",
                 "a sign is not 1 or -1"},
                {"0.kernel.cells", "0.kernel.cellz", "0.kernel.cells"}};

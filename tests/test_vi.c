@@ -55,16 +55,16 @@ static void wrong_priors_are_explained(void **state)
     static const struct {
         const char *text, *message;
     } wrong[] = {
-        {"gauss:sd=1",
-         "prior 'gauss:sd=1': no prior 'gauss' (there are: normal, laplace, "
-         "mixture)"},
-        {"", "prior '': no prior '' (there are: normal, laplace, mixture)"},
+        {"gauss:sd=1", "prior 'gauss:sd=1': unknown prior 'gauss', expected one of "
+                       "normal, laplace, mixture"},
+        {"", "prior '': unknown prior '', expected one of normal, laplace, mixture"},
         {"normal:sd=0", "prior 'normal:sd=0': sd = 0, expected 1e-10 to 1e+10"},
         {"normal:sd=x", "prior 'normal:sd=x': sd is not a number: 'x'"},
         {"normal:sd=nan", "prior 'normal:sd=nan': sd is not a number: 'nan'"},
         {"normal:1", "prior 'normal:1': '1' is not NAME=VALUE"},
-        {"normal:=1", "prior 'normal:=1': no parameter '' (normal has: mean, sd)"},
-        {"normal:b=1", "prior 'normal:b=1': no parameter 'b' (normal has: mean, sd)"},
+        {"normal:=1", "prior 'normal:=1': unknown parameter '' (normal has: mean, sd)"},
+        {"normal:b=1",
+         "prior 'normal:b=1': unknown parameter 'b' (normal has: mean, sd)"},
         {"normal:sd=1,sd=2", "prior 'normal:sd=1,sd=2': sd is given twice"},
         {"normal:sd=1,", "prior 'normal:sd=1,': '' is not NAME=VALUE"},
         {"mixture:pi=1", "prior 'mixture:pi=1': pi = 1, expected 1e-06 to 0.999999"},
@@ -126,15 +126,16 @@ static void wrong_schedules_are_explained(void **state)
     static const struct {
         const char *text, *message;
     } wrong[] = {
-        {"linear", "schedule 'linear': no schedule 'linear' (there are: constant, exp, "
-                   "cosine, step)"},
+        {"linear",
+         "schedule 'linear': unknown schedule 'linear', expected one of constant, exp, "
+         "cosine, step"},
         {"exp", "schedule 'exp': expected the number of steps first: exp:1000"},
         {"step:factor=1",
          "schedule 'step:factor=1': expected the number of steps first: step:1000"},
         {"exp:0", "schedule 'exp:0': 0, expected 1e-12 to 1e+12"},
         {"constant:-1", "schedule 'constant:-1': -1, expected 1e-12 to 1e+12"},
         {"constant:1,floor=0",
-         "schedule 'constant:1,floor=0': no parameter 'floor' (constant has: none)"},
+         "schedule 'constant:1,floor=0': unknown parameter 'floor' (constant has: none)"},
         {"exp:10,floor=2", "schedule 'exp:10,floor=2': floor = 2, expected 0 to 1"},
         {"exp:10,20", "schedule 'exp:10,20': '20' is not NAME=VALUE"},
         {"cosine:5", "schedule 'cosine:5': '5' is not NAME=VALUE"},
@@ -215,7 +216,7 @@ static void spread_blocks_agree(void **state)
     xb_spread form;
     assert_int_equal(xb_spread_parse(ctx, &form, "square"), XB_E_INPUT);
     assert_string_equal(xb_ctx_message(ctx),
-                        "no spread 'square': expected exp or softplus");
+                        "unknown spread 'square': expected exp or softplus");
     xb_ctx_destroy(ctx);
 }
 

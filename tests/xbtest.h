@@ -1,5 +1,5 @@
-/* xbtest.h: what every test includes: cmocka, comparisons that print their
- * operands, and the way to data that is not in the repository. */
+/* xbtest.h: included by every test: cmocka, comparisons that print their operands, and
+ * the path of data that is not in the repository. */
 #ifndef XBTEST_H
 #define XBTEST_H
 
@@ -30,8 +30,8 @@
                      xb_, fabs(xa_ - xb_), xt_);                                         \
     } while (0)
 
-/* Sanitised or emulated code is many times slower: what runs optimised anyway may do
- * less. */
+/* Sanitised or emulated code is many times slower, so a test that also runs optimised may
+ * do less there. */
 #if !defined(__has_feature)
 #define __has_feature(name) 0 /* clang's way of telling */
 #endif
@@ -102,14 +102,14 @@ static inline bool test_long(void)
     return v && *v && strcmp(v, "0") != 0;
 }
 
-/* For main() to return where nothing of a file can run: CTest shows it as skipped. */
+/* main() returns this if no test of a file can run, and CTest shows it as skipped. */
 static inline int test_skipped(const char *what)
 {
     printf("skipped: %s\n", what);
     return 77; /* SKIP_RETURN_CODE in tests/CMakeLists.txt */
 }
 
-/* The folder of measured data, or NULL after saying that the test is skipped.
+/* The folder of measured data, or NULL after printing that the test is skipped.
  * Found at $CROSSBAYES_DATA, else ../shared/data beside the source tree. */
 static inline const char *test_data_dir(void)
 {

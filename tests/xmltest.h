@@ -1,5 +1,5 @@
-/* xmltest.h: is a text well-formed XML? Tags nest, attributes are quoted, '&' starts an
- * entity. Figures and pages are. */
+/* xmltest.h: checks that a text, such as a figure or a page, is well-formed XML: tags
+ * nest, attributes are quoted, '&' starts an entity. */
 #ifndef XMLTEST_H
 #define XMLTEST_H
 

@@ -16,8 +16,8 @@ libraries="libjansson4 libjansson-dev zlib1g zlib1g-dev libjpeg62-turbo libjpeg6
            libopenblas0-pthread libopenblas-pthread-dev liblapacke liblapacke-dev libtmglib3
            libgfortran5 libcmocka0 libcmocka-dev libgsl27 libgslcblas0 libgsl-dev"
 
-# Lists and archives of packages of both machines in folders of our own: nothing is
-# installed, and what the system knows of packages stays as it is.
+# Lists and archives of packages of both machines go to separate folders: nothing is
+# installed, and the system's package database stays unchanged.
 apt() {
     apt-get -q -o Dir::State::Lists="$build/apt/lists" -o Dir::Cache="$build/apt" \
         -o APT::Architectures::=amd64 -o APT::Architectures::=arm64 \
@@ -31,7 +31,7 @@ make_sysroot() {
     # shellcheck disable=SC2046
     (cd "$build/apt" && apt download librandom123-dev $(printf '%s:arm64 ' $libraries))
     for package in "$build"/apt/*.deb; do dpkg -x "$package" "$sysroot"; done
-    # as if installed: one folder of libraries, links within it
+    # as if installed: one folder of libraries with relative links
     at=$sysroot/usr/lib/aarch64-linux-gnu
     mv "$sysroot"/lib/aarch64-linux-gnu/* "$at"
     ln -sf libz.so.1 "$at/libz.so"

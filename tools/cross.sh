@@ -1,24 +1,28 @@
 #!/bin/sh
 # Builds the libraries and the program for another system, warnings as errors, and runs
-# what can be run of the tests there. docs/platforms.md says what came of it.
+# the tests that can run there. docs/platforms.md has the results.
 #   cross.sh windows|wasm|macos [test]
+#   cross.sh aarch64|windows|macos python   the Python package's extension alone, as
+#                                           build/cross/SYSTEM/python/_native.*; $PYTHON has
+#                                           cffi and abi3info (python/wheels.sh)
 # `tools/install-deps.sh cross` installs what it needs: compilers, Wine, and the sources of
 # the three libraries that are built along (jansson, zlib, cmocka) in $XB_CROSS. Everything
 # else is written to build/cross/SYSTEM.
 set -eu
 system=${1-} what=${2-build}
-case $system in
-windows | wasm | macos) ;;
-*) echo "usage: cross.sh windows|wasm|macos [test]" >&2; exit 2 ;;
-esac
-case $what in
-build | test) ;;
-*) echo "cross.sh: '$what' is not a thing to do, expected 'test' or nothing" >&2; exit 2 ;;
-esac
-[ "$system $what" != "macos test" ] || {
-    echo "cross.sh: macOS programs cannot be run here" >&2
+usage() {
+    echo "usage: cross.sh windows|wasm|macos [test], cross.sh aarch64|windows|macos python" >&2
     exit 2
 }
+case "$system $what" in
+"macos test")
+    echo "cross.sh: macOS programs cannot be run here" >&2
+    exit 2
+    ;;
+"windows build" | "wasm build" | "macos build" | "windows test" | "wasm test") ;;
+"aarch64 python" | "windows python" | "macos python") ;;
+*) usage ;;
+esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 home=${XB_CROSS:-${XDG_CACHE_HOME:-$HOME/.cache}/crossbayes-cross}
@@ -44,6 +48,9 @@ windows)
         need "$XB_CROSS_RUN"
     fi
     ;;
+aarch64)
+    need aarch64-linux-gnu-gcc
+    ;;
 wasm)
     need emcc
     need node
@@ -51,11 +58,12 @@ wasm)
     ;;
 macos)
     need "$home/zig/bin/python"
+    XB_MACOS=11.0 # the oldest one on arm64
     export XB_CROSS_ZIG="$work/zig" ZIG_GLOBAL_CACHE_DIR="$work/zig-cache"
     mkdir -p "$XB_CROSS_ZIG"
     for tool in cc ar ranlib; do
         target=
-        [ $tool != cc ] || target="-target aarch64-macos"
+        [ $tool != cc ] || target="-target aarch64-macos.$XB_MACOS"
         printf '#!/bin/sh\nexec "%s" -m ziglang %s %s "$@"\n' \
             "$home/zig/bin/python" $tool "$target" >"$XB_CROSS_ZIG/$tool"
         chmod +x "$XB_CROSS_ZIG/$tool"
@@ -63,7 +71,7 @@ macos)
     ;;
 esac
 
-# ---- the libraries we stand on
+# ---- the libraries that crossbayes needs
 configure() { # FOLDER BUILD OPTION...
     from=$1 to=$2
     shift 2
@@ -80,7 +88,12 @@ configure() { # FOLDER BUILD OPTION...
         { tail -n 30 "$work/libraries.log" >&2; exit 1; }
 }
 
-# ---- ours
+# ---- crossbayes
+if [ "$what" = python ]; then
+    configure "$root/python" "$work/python" -DPython_EXECUTABLE="$PYTHON"
+    cmake --build "$work/python" --target crossbayes_python
+    exit 0
+fi
 tests=OFF
 [ "$what" != test ] || tests=ON
 configure "$root" "$work/crossbayes" -DXB_WERROR=ON -DXB_JPEG=OFF -DXB_SHARED=OFF \

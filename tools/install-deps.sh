@@ -10,6 +10,8 @@
 #   install-deps.sh python   what building the Python package needs besides
 #   install-deps.sh guard    what counting instructions needs besides
 #   install-deps.sh aarch64  what building and running for AArch64 Linux needs besides
+#   install-deps.sh wheels   what the Python package's wheels for other systems need besides,
+#                            and as `cross` the sources and zig
 #   install-deps.sh long     what `make check-long` needs besides
 #   install-deps.sh cross    what tools/cross.sh needs besides: compilers for Windows and
 #                            WebAssembly, Wine; and in $XB_CROSS (~/.cache/crossbayes-cross)
@@ -32,6 +34,9 @@ aarch64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 long="dieharder zsh fish katex $browser"
 cross="gcc-mingw-w64-x86-64 libz-mingw-w64-dev wine64 emscripten nodejs dpkg-dev python3-venv"
 
+wheels="$python gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user gcc-mingw-w64-x86-64
+        wine64 dpkg-dev"
+
 want=$base
 [ "${1-}" = bench ] && want="$base $bench"
 [ "${1-}" = python ] && want="$base $python"
@@ -43,6 +48,7 @@ want=$base
 [ "${1-}" = aarch64 ] && want="$base $aarch64"
 [ "${1-}" = long ] && want="$base $long"
 [ "${1-}" = cross ] && want="$base $cross"
+[ "${1-}" = wheels ] && want="$base $wheels"
 
 missing=
 for package in $want; do
@@ -50,7 +56,7 @@ for package in $want; do
     [ "$status" = "install ok installed" ] || missing="$missing $package"
 done
 
-# Sources as Debian has them, by this machine's own list of where packages come from.
+# Debian's source packages, from this machine's own package sources.
 fetch_sources() {
     apt="$home/apt"
     mkdir -p "$apt/parts" "$apt/lists/partial" "$home/sources"
@@ -67,6 +73,7 @@ fetch_sources() {
 }
 
 cross_extras() {
+    case ${1-} in cross | wheels) ;; *) return 0 ;; esac
     home=${XB_CROSS:-${XDG_CACHE_HOME:-$HOME/.cache}/crossbayes-cross}
     [ -d "$home/sources/cmocka" ] || { echo "fetching sources to $home"; fetch_sources; }
     [ -e "$home/zig/bin/python" ] || {
@@ -77,7 +84,7 @@ cross_extras() {
 }
 
 if [ -z "$missing" ]; then
-    [ "${1-}" != cross ] || cross_extras
+    cross_extras "${1-}"
     exit 0
 fi
 
@@ -93,4 +100,4 @@ echo "installing:$missing"
 $run apt-get update -q
 # shellcheck disable=SC2086
 $run env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
-[ "${1-}" != cross ] || cross_extras
+cross_extras "${1-}"

@@ -58,8 +58,8 @@ typedef enum xb_status {
 XB_API const char *xb_status_text(xb_status status);
 XB_API const char *xb_version(void);
 
-/* The version and a hash of the sources, the compiler and its flags that this library was
- * built from: the same text, the same results. */
+/* The version, and a hash of the sources, the compiler and the flags that this library
+ * was built with. Two libraries with the same text give the same results. */
 XB_API const char *xb_build_id(void);
 
 typedef struct xb_ctx xb_ctx;
@@ -67,21 +67,21 @@ typedef struct xb_ctx xb_ctx;
 XB_API xb_status xb_ctx_create(xb_ctx **out);
 XB_API void xb_ctx_destroy(xb_ctx *ctx); /* NULL is fine */
 
-/* Frees what the library hands out as the caller's own; NULL is fine. */
+/* Frees memory that the library handed to the caller; NULL is fine. */
 XB_API void xb_free(void *memory);
 
 /* How options grow. Their first field is the size of the caller's struct, and later
  * versions of the library add fields at the end only. So a program built with older
  * headers gets the defaults of fields it does not know, and one built with newer headers
  * is refused if it sets a field that the library does not know. Options that were not
- * filled by xb_NAME_options_default() are refused: a literal has no size. Leave
- * struct_size alone.
+ * filled by xb_NAME_options_default() are refused, because a literal has no size. Do not
+ * change struct_size.
  *
  * Values inside options (xb_shape, xb_prior, xb_schedule, xb_adam_options) are frozen:
- * they never grow, because the fields after them would move. What may grow is pointed to
- * (xb_assay_options.analog).
+ * they never grow, because the fields after them would move. A struct that may grow is a
+ * pointer inside the options (xb_assay_options.analog).
  *
- * _init is what the library exports, for bindings: it fills at most `size` bytes.
+ * _init is exported for bindings: it fills at most `size` bytes.
  * _default is compiled into the caller, and so knows the caller's size. */
 #define XB_OPTIONS(name)                                                                 \
     XB_API void xb_##name##_options_init(xb_##name##_options *opt, size_t size);         \
@@ -93,32 +93,31 @@ XB_API void xb_free(void *memory);
     }                                                                                    \
     struct xb_##name##_options
 
-/* What went wrong last, one line, "" if nothing did. Valid until the next call
- * that fails with this context. */
+/* The last error as one line, "" if there was none. Valid until the next call that fails
+ * with this context. */
 XB_API const char *xb_ctx_message(const xb_ctx *ctx);
 
 /* Threads used by parallel loops; 0 (the default) means one per core. Results
- * are the same bytes for every value. They are started for a loop and end with it, the
- * calling thread is one of them, and where no other can be started it does all the work.
+ * are the same bytes for every value. Threads are started for a loop and end with it; the
+ * calling thread is one of them, and does all the work if no other can be started.
  * Signals are left to the calling thread. */
 XB_API void xb_ctx_set_threads(xb_ctx *ctx, int64_t threads);
 XB_API int64_t xb_ctx_threads(const xb_ctx *ctx);
 
-/* The backend of everything that names none in its options: a name as in
- * crossbayes/net.h, "cuda" or "auto"; "cpu" is the default. Copied. Whether the machine
- * has it is seen when it is used. */
+/* The backend for every call whose options name none: "cpu" (the default), "cuda" or
+ * "auto", see crossbayes/net.h. The name is copied. Whether the machine has that backend
+ * is checked when it is first used. */
 XB_API void xb_ctx_set_backend(xb_ctx *ctx, const char *name);
 
-/* Provenance that results carry: the command line, or any text. Copied; control
+/* Provenance that results carry: the command line, or any text. It is copied; control
  * characters become blanks. */
 XB_API void xb_ctx_set_origin(xb_ctx *ctx, const char *origin);
 XB_API const char *xb_ctx_origin(const xb_ctx *ctx);
 
-/* Progress: long work calls `fn` now and then, from one thread at a time. A
+/* Progress: long work calls `fn` from time to time, from one thread at a time. A
  * return value of false asks the work to stop; it then fails with
  * XB_E_CANCELLED and leaves nothing half-written. */
-/* A frozen value. */
-typedef struct xb_progress {
+/* A frozen value. */ typedef struct xb_progress {
     const char *task; /* what is being done, e.g. "reading noise.csv" */
     int64_t done;     /* in units of the task */
     int64_t total;    /* 0 if unknown */
@@ -128,9 +127,8 @@ typedef bool (*xb_progress_fn)(void *arg, const xb_progress *event);
 
 XB_API void xb_ctx_set_progress(xb_ctx *ctx, xb_progress_fn fn, void *arg);
 
-/* Notices: what a call did besides its result and its user should know, e.g. where
- * decoded images were kept. One sentence without an end of line, from one thread at a
- * time. */
+/* Notices tell the user about side effects of a call, e.g. where decoded images were
+ * kept. `fn` gets one sentence without a newline, from one thread at a time. */
 typedef void (*xb_notice_fn)(void *arg, const char *sentence);
 
 XB_API void xb_ctx_set_notice(xb_ctx *ctx, xb_notice_fn fn, void *arg);
@@ -138,9 +136,9 @@ XB_API void xb_ctx_set_notice(xb_ctx *ctx, xb_notice_fn fn, void *arg);
 /* `one` where n is 1, else `many`: "1 row", "2 rows". */
 XB_API const char *xb_plural(int64_t n, const char *one, const char *many);
 
-/* For "did you mean": of `count` names the one that `word` may have been meant for. At
- * most a third of its letters are wrong (left out, too many, another, neighbours
- * swapped), or it is how the name begins. -1: none. */
+/* For "did you mean": the index, among `count` names, of the one that `word` was probably
+ * meant to be. Either at most a third of its letters are wrong (missing, added, replaced,
+ * or swapped with a neighbour), or `word` is the beginning of the name. -1: none. */
 XB_API int64_t xb_nearest(const char *word, const char *const *names, int64_t count);
 
 #ifdef __cplusplus

@@ -10,15 +10,15 @@
  *     xb_analog_destroy(analog);
  *     xb_array_destroy(array);
  *
- * Means sit in pairs of conductances, standard deviations in noise devices, one read of
- * the arrays is one draw of all weights (maths X). Every effect of an array has one
- * switch; with all of them off the draws are those of xb_predict_draws. Reads come out
- * in the form of predictive draws, so crossbayes/compare.h scores them unchanged; an
- * xb_assay does that against the digital model. The same bytes for any number of
- * threads.
+ * Pairs of conductances hold the means, noise devices hold the standard deviations, and
+ * one read of the arrays is one draw of all weights (maths X). Every effect of an array
+ * has one switch; with all of them off the draws are those of xb_predict_draws. Reads
+ * have the form of predictive draws, so crossbayes/compare.h scores them unchanged; an
+ * xb_assay does that against the digital model. Results have the same bytes for any
+ * number of threads.
  *
- * On the arrays: kernels of dense and conv layers. Digital: biases, batchnorm,
- * activations, pooling, the net of the noise sd.
+ * The kernels of dense and conv layers are on the arrays. Biases, batchnorm, activations,
+ * pooling and the noise net are digital.
  */
 #ifndef CROSSBAYES_CROSSBAR_H
 #define CROSSBAYES_CROSSBAR_H
@@ -33,10 +33,10 @@ extern "C" {
 
 /* ---- the description of an array */
 
-/* When weights are redrawn. Mean-field inference assumes one draw for all of an input's
- * pass: NETWORK and INPUT both give that, and the same predictive of each input.
- * OPERATION differs where a kernel is used more than once for an input: each pixel of a
- * conv layer then sees weights of its own. */
+/* When weights are redrawn. Mean-field inference assumes one draw for the whole pass of
+ * an input: NETWORK and INPUT both do that, and give the same predictive for each input.
+ * OPERATION differs if a kernel is used more than once for an input: each pixel of a conv
+ * layer then has its own weights. */
 typedef enum xb_redraw {
     XB_REDRAW_NETWORK = 0, /* once for each read of the network, all inputs share it */
     XB_REDRAW_INPUT,       /* for each input */
@@ -46,9 +46,9 @@ typedef enum xb_redraw {
 XB_API const char *xb_redraw_name(xb_redraw redraw); /* "network", "input", ... */
 XB_API xb_status xb_redraw_parse(xb_ctx *ctx, xb_redraw *out, const char *text);
 
-/* An array: numbers by name, of which 0 turns an effect off, a name, the law of its noise
- * devices and when they are redrawn. xb_array_field_at() lists the numbers with their
- * ranges. */
+/* An array has a name, numbers by key (0 turns an effect off), the law of its noise
+ * devices and a rule for when they are redrawn. xb_array_field_at() lists the numbers
+ * with their ranges. */
 typedef struct xb_array xb_array;
 
 /* "ideal", "mtj", "ecram", "rram": docs/arrays.md has each value with its reason. */
@@ -60,10 +60,10 @@ XB_API xb_status xb_array_preset(xb_ctx *ctx, xb_array **out, const char *name);
 XB_API xb_status xb_array_copy(xb_ctx *ctx, xb_array **out, const xb_array *array);
 XB_API void xb_array_destroy(xb_array *array); /* NULL is fine */
 
-/* JSON: {"crossbayes": "array", "base": PRESET, KEY: VALUE, ...}; what is left out is
- * the base's, "ideal" by default. Unknown keys and values out of range are refused.
- * "sample_interval_ns" in place of "correlation_time_ns" takes the time from the law
- * file, as xb_array_measured does. */
+/* JSON: {"crossbayes": "array", "base": PRESET, KEY: VALUE, ...}; keys that are left out
+ * have the value of the base, "ideal" by default. Unknown keys and values out of range
+ * are refused. "sample_interval_ns" in place of "correlation_time_ns" takes the time from
+ * the law file, as xb_array_measured does. */
 XB_API xb_status xb_array_load(xb_ctx *ctx, xb_array **out, const char *path);
 XB_API xb_status xb_array_save(xb_ctx *ctx, const xb_array *array, const char *path);
 /* A preset's name, or the path of a file. */
@@ -78,8 +78,9 @@ XB_API const char *xb_array_law(const xb_array *array);
 XB_API xb_status xb_array_set_law(xb_ctx *ctx, xb_array *array, const char *law);
 /* File of its mean devices (crossbayes/device.h): conductances have moved since they were
  * programmed, by "age_s" (X21), weights may sit in pairs of states that move little, by
- * "quiet_pairs" (X22), and reads have the noise of their states, by "read_noise" (X23).
- * It is read where a model is put on the array; "": none. */
+ * "quiet_pairs" (X22), reads have the noise of their states, by "read_noise" (X23), and
+ * writes miss by the error measured for each state, by "program_by_state" (X26). The file
+ * is read when a model is put on the array; "": none. */
 XB_API const char *xb_array_device(const xb_array *array);
 XB_API xb_status xb_array_set_device(xb_ctx *ctx, xb_array *array, const char *path);
 XB_API xb_redraw xb_array_redraw(const xb_array *array);
@@ -104,7 +105,7 @@ XB_API xb_status xb_array_set(xb_ctx *ctx, xb_array *array, const char *key,
                               double value);
 XB_API xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array,
                               const char *key);
-/* Fails, with the reason, where the numbers do not go together. */
+/* Fails, with the reason, if the numbers contradict each other. */
 XB_API xb_status xb_array_check(xb_ctx *ctx, const xb_array *array);
 
 /* The effects, each one switch: 0 <= i < xb_array_effect_count(). */
@@ -128,29 +129,33 @@ XB_API bool xb_array_has_remedy(const xb_array *array, int64_t remedy);
 XB_API xb_status xb_array_without(xb_ctx *ctx, xb_array **out, const xb_array *array,
                                   int64_t remedy);
 
-/* Share of devices that have not forgotten their noise at the next read (X10). */
+/* The share of devices whose noise is not redrawn by the next read (X10). */
 XB_API double xb_array_correlation(const xb_array *array);
-/* How many independent draws that many reads in a row are worth (T12), 1 or more. */
+/* The number of independent draws, 1 or more, that `reads` consecutive reads are worth
+ * (T12). */
 XB_API double xb_array_independent(const xb_array *array, int64_t reads);
 /* Law and correlation time of a device as they were measured: `path` is a law file made
- * by a fit to a trace with samples every sample_interval_ns (X11); 0: the interval that
- * the fit was told. Where the file has the trace's correlation lag by lag, reads follow
- * that (X19, X20), until a correlation time or another law is set. */
+ * by a fit to a trace with samples every sample_interval_ns (X11); 0: the interval given
+ * to the fit. If the file has the trace's correlation at each lag, reads follow it (X19,
+ * X20) until a correlation time or another law is set. */
 XB_API xb_status xb_array_measured(xb_ctx *ctx, xb_array *array, const char *path,
                                    double sample_interval_ns);
 
-/* Is the device behind a law a source of draws? A frozen value. */
+/* Whether reads of the device behind a law can serve as draws. A frozen value. */
 typedef struct xb_draws_verdict {
-    int64_t reads;        /* of a burst; 0: the law is not of a trace with a time axis */
+    int64_t
+        reads; /* of a burst; 0: the law does not come from a trace with a time axis */
     double read_interval; /* s */
     double independent;   /* draws that the reads are worth */
-    double usable_from; /* s: half of the reads are draws from here on; NAN: not known */
+    double usable_from; /* s: read interval from which half of the reads are independent;
+                           NAN: unknown */
     xb_usable usable;   /* at read_interval */
     char text[384];     /* the verdict in words */
 } xb_draws_verdict;
 
-/* (X41) `law` as people write it: of a law file of a trace the verdict at a read interval
- * (s; 0: the trace's own) and a number of reads (0: 100); nothing is known of others. */
+/* (X41) `law` as a user writes it. For a law file made from a trace, the verdict at a
+ * read interval (s; 0: the trace's own) and for a number of reads (0: 100); for other
+ * laws nothing is known. */
 XB_API xb_status xb_draws_judge(xb_ctx *ctx, xb_draws_verdict *out, const char *law,
                                 double read_interval, int64_t reads);
 
@@ -168,10 +173,10 @@ XB_OPTIONS(analog);
 
 typedef struct xb_analog xb_analog;
 
-/* x [n][features]: inputs that converter ranges are calibrated on, the training data
- * where there is a choice (at most 512 of them, evenly spread); n 0 will do where no
- * converter needs it. model is borrowed and must outlive the analog model. The members of
- * an ensemble have tiles, and a chip, of their own; reads are dealt over them (P7), and
+/* x [n][features]: inputs that converter ranges are calibrated on, preferably the
+ * training data (at most 512 of them, evenly spread); n may be 0 if no converter needs
+ * it. model is borrowed and must outlive the analog model. The members of an ensemble
+ * have tiles, and a chip, of their own; reads belong to them in turn (P7), and
  * xb_analog_export refuses them. */
 XB_API xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
                                   const xb_array *array, const double *x, int64_t n,
@@ -184,15 +189,15 @@ XB_API xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd,
                                  const xb_analog *analog, const double *x, int64_t n,
                                  int64_t first, int64_t count);
 
-/* How a layer sits on its arrays. A frozen value. */
+/* How a layer is mapped to its arrays. A frozen value. */
 typedef struct xb_analog_place {
     int64_t layer;           /* of the net */
     int64_t inputs, outputs; /* of the matrix; conv: taps of a window, filters */
     int64_t operations;      /* for one input: 1, conv: pixels */
     int64_t rows, columns;   /* of a tile */
     int64_t row_tiles, column_tiles;
-    double weight_top;           /* the weight that the whole conductance range is */
-    double sigma_top;            /* the sd that sigma_max_us is */
+    double weight_top; /* weight that corresponds to the whole conductance range */
+    double sigma_top;  /* sd that corresponds to sigma_max_us */
     double dac_range, adc_range; /* in the layer's units; NAN: no converter */
     bool dac_signed;
 } xb_analog_place;
@@ -200,7 +205,7 @@ typedef struct xb_analog_place {
 XB_API int64_t xb_analog_place_count(const xb_analog *analog);
 XB_API xb_analog_place xb_analog_place_at(const xb_analog *analog, int64_t i);
 
-/* What the circuits would have to bear, over all layers (maths X55). A frozen value. */
+/* The load on the circuits, over all layers (maths X55). A frozen value. */
 typedef struct xb_analog_limits {
     double column_ua, row_ua; /* largest currents of a column and of a row of a tile of
                                  mean devices, every row at "read_v", µA */
@@ -214,7 +219,7 @@ XB_API xb_analog_limits xb_analog_limits_get(const xb_analog *analog);
 
 /* What a lab programmes: for each tile G+, G- and the noise width in uS as NPY, and
  * array.json that says which is which; under crosssim/ each layer's matrix and CrossSim
- * parameters (docs/arrays.md says what maps). `dir` is made if it is not there. */
+ * parameters (docs/arrays.md says what maps). `dir` is created if it does not exist. */
 XB_API xb_status xb_analog_export(xb_ctx *ctx, const xb_analog *analog, const char *dir);
 /* Plans (crossbayes/files.h) what that may write. */
 XB_API xb_status xb_analog_export_plan(xb_ctx *ctx, const char *dir, const char *label);
@@ -231,7 +236,7 @@ typedef struct xb_analog_counts {
 
 XB_API xb_analog_counts xb_analog_count(const xb_analog *analog, int64_t reads);
 
-/* Costs are the user's: {"crossbayes": "costs", "read_pj", "dac_pj", "adc_pj",
+/* Costs given by the user: {"crossbayes": "costs", "read_pj", "dac_pj", "adc_pj",
  * "write_pj", "operation_ns", "note"}; a key left out costs nothing. A frozen value, as
  * is the estimate. */
 typedef struct xb_costs {
@@ -240,7 +245,7 @@ typedef struct xb_costs {
     double adc_pj;
     double write_pj;     /* of programming one device */
     double operation_ns; /* of one tile operation; tiles of a layer work side by side */
-    char note[128];      /* where the numbers come from */
+    char note[128];      /* source of the numbers */
 } xb_costs;
 
 typedef struct xb_cost_estimate {
@@ -256,8 +261,8 @@ XB_API xb_cost_estimate xb_analog_cost(const xb_analog *analog, const xb_costs *
 /* Energy and time by a model of the converters, cells and logic (maths X35-X39), from
  * the conductances that were written and the array's numbers ("read_v", "node_nm", ...):
  * docs/arrays.md has them with their sources. Three designs: the array itself, the same
- * net with digital sampling on a digital accelerator, and the array without noise. Where
- * published numbers disagree there is a band. */
+ * net with digital sampling on a digital accelerator, and the array without noise. If
+ * published numbers disagree, the result is a band. */
 typedef struct xb_cost_model xb_cost_model;
 
 /* Its ends; equal where there is one source. A frozen value. */
@@ -290,8 +295,9 @@ XB_API xb_band xb_cost_model_energy_pj(const xb_cost_model *cost, int64_t design
  * without "column_calibration". */
 XB_API xb_band xb_cost_model_calibration_pj(const xb_cost_model *cost);
 XB_API double xb_cost_model_calibration_ns(const xb_cost_model *cost);
-/* Of one draw, ns; layer -1: all of them, with the wait for devices to forget. Of the
- * digital accelerator only making the samples is known: it takes at least that. */
+/* The time of one draw, ns; layer -1: all layers, including the wait until reads are
+ * independent. For the digital accelerator only the time for making the samples is known,
+ * which is a lower bound. */
 XB_API double xb_cost_model_time_ns(const xb_cost_model *cost, int64_t design,
                                     int64_t layer);
 
@@ -335,8 +341,8 @@ XB_API double xb_assay_result_kl_at_least(const xb_assay_result *result);
 
 /* ---- an array built many times */
 
-/* Some of what the array has differs from chip to chip: missed writes, relaxation, stuck
- * devices, spreads. Without any of it one chip is all of them. */
+/* Whether something differs from chip to chip: programming errors, relaxation, stuck
+ * devices, spreads. If not, one chip represents all. */
 XB_API bool xb_array_differs(const xb_array *array);
 
 /* The array assayed on several chips. */
@@ -365,15 +371,15 @@ typedef struct xb_chip_spread {
 } xb_chip_spread;
 
 /* Of a score, by the names of xb_scores; of a gap's rms, by the names of xb_distances'
- * gaps: "mean", "sd", "whole". NAN for a name there is not. */
+ * gaps: "mean", "sd", "whole". NAN for an unknown name. */
 XB_API xb_chip_spread xb_chips_score_get(const xb_chips *chips, const char *name);
 XB_API xb_chip_spread xb_chips_gap_get(const xb_chips *chips, const char *name);
 /* Share of the chips with this verdict. */
 XB_API double xb_chips_verdict_share(const xb_chips *chips, xb_verdict verdict);
 
 /* A chip loses of a score by how much it is worse than the digital model (a negative loss
- * where it is better), or by how much it differs where neither way is better. NAN for a
- * name there is not. The share of the chips that lose at most `loss`: */
+ * where it is better), or by how much it differs where neither way is better. NAN for an
+ * unknown name. The share of the chips that lose at most `loss`: */
 XB_API double xb_chips_yield(const xb_chips *chips, const char *name, double loss);
 /* and the smallest loss that at least the share `share`, in (0, 1], of them keeps. */
 XB_API double xb_chips_kept(const xb_chips *chips, const char *name, double share);

@@ -1,6 +1,6 @@
-/* crossbayes/crossbayes.h: the whole public API of libcrossbayes, but for
+/* crossbayes/crossbayes.h: the whole public API of libcrossbayes except
  * crossbayes/json.h, which needs jansson's own header. The paper's experiments are in
- * crossbayes/studies.h, of libcrossbayes-studies. */
+ * crossbayes/studies.h, which belongs to libcrossbayes-studies. */
 #ifndef CROSSBAYES_H
 #define CROSSBAYES_H
 

@@ -13,24 +13,23 @@
 extern "C" {
 #endif
 
-/* One column of numbers from a CSV-like text or an NPY file (told apart by the
- * content). `column` is a header name, a number from 1, or NULL: then the file
- * must have one column of numbers only. Text dialects: comma, semicolon, tab or
- * blanks between fields (found from the first rows), a header or none, comments
- * from a '#' that starts a line or follows a blank, LF or CRLF, a UTF-8 mark at
- * the start, quoted fields, "1,5" as a decimal where the separator is a semicolon
- * or tab; lines of at most 1 MiB. NaN, inf and text are errors, as is an empty
- * column. Of an NPY array a column is chosen by number. Free *out with xb_free().
- * path "-" reads stdin.
+/* Reads one column of numbers from a CSV-like text or an NPY file, which are recognised
+ * by their content. `column` is a header name, a number from 1, or NULL, in which case
+ * the file must have exactly one column. Text dialects: comma, semicolon, tab or blanks
+ * between fields (found from the first rows), a header or none, comments from a '#' that
+ * starts a line or follows a blank, LF or CRLF, a UTF-8 mark at the start, quoted fields,
+ * "1,5" as a decimal where the separator is a semicolon or tab; lines of at most 1 MiB.
+ * NaN, inf and text are errors, as is an empty column. A column of an NPY array is chosen
+ * by number. Free *out with xb_free(). path "-" reads stdin.
  */
 XB_API xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const char *path,
                                 const char *column);
 
-/* A table to train on or to predict from: rows of features, all numbers, and a
- * target beside them if one is named. From the same files as xb_column_read. With
+/* A table to train on or to predict from: rows of features, all numbers, and a target if
+ * one is named. It is read from the same kinds of file as xb_column_read takes. With
  * `prepare`, columns of words and missing cells become features as crossbayes/recipe.h
- * says, and columns that would mislead are left out; without, a cell that is missing or
- * no number is an error with file and line.
+ * says, and columns that would mislead are left out; without it, a cell that is missing
+ * or not a number is an error with file and line.
  *
  *     xb_frame_options opt = xb_frame_options_default();
  *     opt.target = "price";
@@ -53,33 +52,38 @@ typedef enum xb_target_kind {
 
 typedef struct xb_frame_options {
     size_t struct_size;
-    const char *target; /* a column's name, or its number from 1; several of numbers with
-                           commas between them; NULL: none */
+    const char *target; /* a column's name, or its number from 1; several columns of
+                           numbers are separated by commas; NULL: none */
     xb_target_kind target_kind;
-    const char *const *classes; /* the only classes there may be, in their order; */
-    int64_t n_classes;          /* NULL: those that are found */
+    const char *const *classes; /* the only valid classes, in their order; */
+    int64_t n_classes;          /* NULL: those found in the data */
     const char *const *columns; /* the features wanted, names or numbers, in this */
     int64_t n_columns;          /* order; NULL: all columns but the target */
-    bool whole; /* `columns` and one target were all there was where they come from: a
-                   file without names has exactly these, with the target or, where none
-                   is asked for, without it, in the same order */
-    int64_t whole_targets;   /* how many targets there were; 0: one */
-    const xb_recipe *recipe; /* the features of that table from this one: `columns`, */
-                             /* `prepare`, `drop` and `keep` are not read */
+    bool whole; /* `columns` and the target are all columns of the original table: a file
+                   without names must have exactly these, in the same order, with the
+                   target or, if none is asked for, without it */
+    int64_t whole_targets; /* number of targets in the original table; 0: one */
+    const xb_recipe *recipe;
+        /* makes the features of the training table from this one; */ /* `columns`,
+                                                                         `prepare`, `drop`
+                                                                         and `keep` are
+                                                                         ignored */
     const char *const *drop; /* columns to leave out, names or numbers */
     int64_t n_drop;
     const char *const *keep; /* prepare: columns to use whatever they look like, as */
     int64_t n_keep;          /* those of `columns` are */
-    const char *id;          /* a column that names rows and is no feature; with */
-                             /* `recipe` kept as xb_frame_row_name, NULL: the recipe's */
-    double test_share;       /* of the rows, held out of training, 0 to below 1: see */
-    uint64_t test_seed;      /* xb_frame_test_count */
-    xb_missing missing;      /* prepare and recipe: impute */
-    bool prepare;            /* a table of any kind; false: of numbers */
-    /* recipe: a table of any length in little memory. Whenever there are `block` rows or
-     * more, on_block gets them, and they are forgotten; those that are left at the end
-     * are the frame that is read, none perhaps. False stops with XB_E_CANCELLED. Arrays
-     * come in one piece. 0: all rows at once */
+    const char *id;
+        /* a column that names rows and is not a feature; with */ /* `recipe` it is kept
+                                                                     as xb_frame_row_name;
+                                                                     NULL: the recipe's */
+    double test_share;  /* share of rows held out of training, 0 to below 1: see */
+    uint64_t test_seed; /* xb_frame_test_count */
+    xb_missing missing; /* prepare and recipe: impute */
+    bool prepare; /* the table may hold words, dates and gaps; false: numbers only */
+    /* recipe: reads a table of any length in little memory. Whenever `block` rows or more
+     * have been read, on_block gets them, and they are freed; the rows left at the end,
+     * if any, are in the frame returned. If on_block returns false, reading stops with
+     * XB_E_CANCELLED. NPY arrays come in one piece. 0: all rows at once */
     int64_t block;
     bool (*on_block)(void *arg, const xb_frame *rows);
     void *on_block_arg;
@@ -103,12 +107,12 @@ typedef struct xb_column {
     const char *name; /* NULL: its number, from 1 */
     const void *values;
     xb_column_type type;
-    int64_t
-        stride; /* bytes from one value to the next, negative too; 0: they are packed */
+    int64_t stride; /* bytes from one value to the next, may be negative; 0: packed */
 } xb_column;
 
-/* The same table from memory as from a file with these columns: arrays of any of these
- * types, and columns of a row-major matrix, whose stride is a row. All is copied. */
+/* Makes from memory the table that a file with these columns would give. The columns may
+ * be arrays of any of these types, or columns of a row-major matrix, whose stride is a
+ * row. All data are copied. */
 XB_API xb_status xb_frame_create(xb_ctx *ctx, xb_frame **out, const xb_column *columns,
                                  int64_t n_columns, int64_t n_rows,
                                  const xb_frame_options *opt); /* NULL: the defaults */
@@ -116,89 +120,92 @@ XB_API void xb_frame_destroy(xb_frame *frame);                 /* NULL is fine *
 
 /* All borrowed from the frame. */
 XB_API int64_t xb_frame_row_count(const xb_frame *frame);
-/* Rows before these, that on_block was given. */
+/* Number of rows before these, which on_block was given. */
 XB_API int64_t xb_frame_first(const xb_frame *frame);
 XB_API int64_t xb_frame_feature_count(const xb_frame *frame);
-/* Blank lines of a text before its last row: they are passed over, so that row i is not
- * the i-th line after the header where there are some. */
+/* Number of blank lines of a text before its last row. They are skipped, so that with
+ * blank lines row i is not the i-th line after the header. */
 XB_API int64_t xb_frame_blank_lines(const xb_frame *frame);
 XB_API const char *xb_frame_feature_name(const xb_frame *frame, int64_t i);
 XB_API int64_t xb_frame_feature_find(const xb_frame *frame,
                                      const char *name); /* -1: none */
-/* How its columns became features; NULL: each is one, as it is. */
+/* How its columns became features; NULL: each column is one feature, unchanged. */
 XB_API const xb_recipe *xb_frame_recipe(const xb_frame *frame);
-/* What became of columns and cells, a sentence each; and how many columns were left out
- * that `keep` would keep. */
+/* Sentences that say what became of columns and cells; and the number of columns that
+ * were left out and that `keep` would keep. */
 XB_API int64_t xb_frame_note_count(const xb_frame *frame);
 XB_API const char *xb_frame_note_at(const xb_frame *frame, int64_t i);
 XB_API int64_t xb_frame_left_out(const xb_frame *frame);
-/* Rows held out by test_share: the last of all, after those that are learnt from, both in
- * the order of the table. Which ones is a function of the seed and of the number of rows
- * alone; no scale, word or mean is learnt from them. */
+/* Number of rows held out by test_share. They are the last rows of the frame, after the
+ * training rows; both are in the order of the table. Which rows are held out depends only
+ * on the seed and the number of rows; no scale, word or mean is learnt from them. */
 XB_API int64_t xb_frame_test_count(const xb_frame *frame);
-/* Cell of the column that names rows, and its name; NULL: there is none. */
+/* The cell of the column that names rows, and the name of that column; NULL if there is
+ * none. */
 XB_API const char *xb_frame_row_name(const xb_frame *frame, int64_t row);
 XB_API const char *xb_frame_id(const xb_frame *frame);
 XB_API const double *xb_frame_values(const xb_frame *frame); /* [rows][features] */
-/* [rows], of several targets [rows][targets]; or NULL. */
+/* [rows], with several targets [rows][targets]; NULL: no target. */
 XB_API const double *xb_frame_target(const xb_frame *frame);
-/* The name, of several targets all with commas between them; NULL: no target. */
+/* The name; with several targets all names, separated by commas; NULL: no target. */
 XB_API const char *xb_frame_target_name(const xb_frame *frame);
 XB_API int64_t xb_frame_target_count(const xb_frame *frame); /* 0: no target */
 XB_API const char *xb_frame_target_name_at(const xb_frame *frame, int64_t k);
 XB_API int64_t xb_frame_class_count(const xb_frame *frame); /* 0: a target of numbers */
 XB_API const char *xb_frame_class_name(const xb_frame *frame, int64_t k);
 
-/* Rows of inputs as they lie in memory, borrowed. One of x, scaled and bytes is not
- * NULL: numbers in the data's own units, which the model scales; floats as the net
- * takes them; or bytes, of which the net takes byte / 255. A frozen value. */
+/* Rows of inputs in memory, borrowed. Exactly one of x, scaled and bytes is not NULL:
+ * numbers in the data's own units, which the model scales; floats as the net takes them;
+ * or bytes, which the net takes as byte / 255. A frozen value. */
 typedef struct xb_rows {
     const double *x;       /* [..][features] */
     const float *scaled;   /* [..][features] */
     const uint8_t *bytes;  /* [..][features] */
     const int64_t *select; /* [n]: row i is row select[i] of the block; NULL: row i */
     int64_t n, features;
-    int64_t first; /* rows before these in the whole; messages count from it */
+    int64_t first; /* number of rows before these in the whole table; messages count from
+                      it */
 } xb_rows;
 
-/* "0.5012 ± 0.0047", both to the place of the error's second digit, or
- * "(3.1 ± 1.2)e-05"; without an error (NAN, or not above rounding) the value alone with
- * three digits, more where it is a whole number; "none" for NAN. */
+/* Writes "0.5012 ± 0.0047", both rounded to the error's second digit, or "(3.1
+ * ± 1.2)e-05". Without an error (NAN, or no larger than rounding) it writes the value
+ * alone with three digits, a whole number with all of them; "none" for NAN. */
 XB_API void xb_number_with_error(char *out, size_t size, double value, double error);
 
-/* A unit with the SI prefix that brings numbers up to `largest` between 1 and 1000: 2e-6
+/* The unit with the SI prefix that brings `largest` between 1 and 1000: 2e-6
  * and "S" give 1e-6 and "µS". A unit may have a prefix already ("nA", "uS"). A unit that
  * takes none ("", "%", "counts") stays as it is, with a factor of 1. A frozen value. */
 typedef struct xb_si_unit {
-    double factor; /* a number in `unit` over this is one in `text` */
+    double factor; /* a number in `unit` divided by this is a number in `text` */
     char text[64];
 } xb_si_unit;
 
 XB_API xb_si_unit xb_si_unit_for(double largest, const char *unit);
 XB_API bool xb_si_takes_prefix(const char *unit);
 
-/* "2.25 ± 0.58 µS": the number as xb_number_with_error has it, with the prefix that suits
- * it. */
+/* Writes "2.25 ± 0.58 µS": the number as xb_number_with_error writes it, with a suitable
+ * prefix. */
 XB_API void xb_quantity_text(char *out, size_t size, double value, double error,
                              const char *unit);
 
 /* "2.5ms", "2.5 ms" or "0.0025" with the unit "s" is 0.0025; "400Hz" and "0.4kHz" with
- * "Hz" are 400. XB_E_INPUT for anything else, and for what is not finite. */
+ * "Hz" are 400. XB_E_INPUT for anything else, and for numbers that are not finite. */
 XB_API xb_status xb_quantity_parse(xb_ctx *ctx, double *out, const char *text,
                                    const char *unit);
 
-/* NPY: little-endian float32 and float64, C order; integers, big-endian elements and
- * Fortran order too on reading. */
+/* NPY files are written as little-endian float32 or float64 in C order. Integers,
+ * big-endian elements and Fortran order are read as well. */
 typedef enum xb_dtype { XB_F32, XB_F64 } xb_dtype;
 
 XB_API xb_status xb_npy_write(xb_ctx *ctx, const char *path, const void *values,
                               xb_dtype type, const int64_t *shape, int64_t ndim);
-/* Any shape, converted to double, C order. Free *out and keep shape[8]. */
+/* Reads an array of any shape of at most 8 dimensions, converted to double in C order.
+ * Free *out with xb_free(). */
 XB_API xb_status xb_npy_read(xb_ctx *ctx, double **out, int64_t shape[8], int64_t *ndim,
                              const char *path);
 
-/* A table of named columns of equal length: what studies return, what figures
- * are drawn from, what goes to CSV and JSON. A NAN is an empty cell. */
+/* A table of named columns of equal length: studies return such tables, figures are drawn
+ * from them, and they are written as CSV and JSON. A NAN is an empty cell. */
 typedef struct xb_table xb_table;
 
 XB_API xb_status xb_table_create(xb_ctx *ctx, xb_table **out, const char *name,
@@ -214,7 +221,7 @@ XB_API int64_t xb_table_column_find(const xb_table *table,
 XB_API double xb_table_get(const xb_table *table, int64_t row, int64_t column);
 XB_API void xb_table_set(xb_table *table, int64_t row, int64_t column, double value);
 XB_API xb_status xb_table_write_csv(xb_ctx *ctx, const xb_table *table, const char *path);
-/* The same table from its CSV, to the last bit; `name` is its name. */
+/* Reads the table back from its CSV, identical to the last bit, and calls it `name`. */
 XB_API xb_status xb_table_read_csv(xb_ctx *ctx, xb_table **out, const char *name,
                                    const char *path);
 

@@ -10,9 +10,9 @@
  *
  * Given the last hidden activations the output is a sum of independent scaled draws, so
  * its density is known through characteristic functions; those conditional densities
- * are averaged over draws of the hidden layers. All laws see the same random words
- * through their own quantiles, which leaves little noise in their differences. The same
- * bytes for any number of threads. Formulas: docs/maths.md, section E.
+ * are averaged over draws of the hidden layers. All laws use the same random words
+ * through their own quantiles, which leaves little noise in their differences. The result
+ * has the same bytes for any number of threads. Formulas: docs/maths.md, section E.
  */
 #ifndef CROSSBAYES_DENSITY_H
 #define CROSSBAYES_DENSITY_H
@@ -25,8 +25,8 @@ extern "C" {
 
 typedef struct xb_density_options {
     size_t struct_size;
-    int64_t draws;  /* of the hidden layers; 0: 2^13 (wide nets) to 2^17 (narrow ones),
-                       what a second or two of one core allow */
+    int64_t draws;  /* of the hidden layers; 0: 2^13 (wide nets) to 2^17 (narrow nets), as
+                       many as fit into a second or two on one core */
     int64_t blocks; /* 32: groups of draws whose spread gives the errors */
     int64_t grid;   /* 1024: points of a density, a power of two */
     uint64_t seed;  /* 1 */
@@ -38,8 +38,8 @@ XB_OPTIONS(density);
 typedef struct xb_densities xb_densities;
 
 /* The net ends in a dense layer with one output and a random kernel; x is one example,
- * [input]. laws >= 1, standardised here; law 0 is the one others are usually compared
- * with. opt NULL: the defaults. */
+ * [input]. laws >= 1; they are standardised here. Law 0 is usually the reference for the
+ * others. opt NULL: the defaults. */
 XB_API xb_status xb_densities_create(xb_ctx *ctx, xb_densities **out, const xb_net *net,
                                      const xb_weights *weights, const xb_real *x,
                                      const xb_law *const *law, int64_t laws,
@@ -60,8 +60,8 @@ XB_API const double *xb_densities_grid(const xb_densities *d);
 XB_API const double *xb_densities_value(const xb_densities *d, int64_t law);
 XB_API double xb_densities_step(const xb_densities *d); /* between two outputs */
 
-/* The groups of draws, independent of each other, and the densities [count] by one of
- * them alone: their spread gives the error of any number that is computed from a density.
+/* The number of independent groups of draws, and the density [count] from one group
+ * alone: the spread over groups gives the error of any number computed from a density.
  */
 XB_API int64_t xb_densities_block_count(const xb_densities *d);
 XB_API const double *xb_densities_block_value(const xb_densities *d, int64_t block,
@@ -72,13 +72,13 @@ typedef struct xb_estimate {
     double value, std_error; /* over hidden draws */
 } xb_estimate;
 
-/* KL(p_law || p_other), free of the bias that noise in the densities gives to leading
- * order: it may come out slightly negative where the laws agree. */
+/* KL(p_law || p_other), corrected to leading order for the bias from noise in the
+ * densities; it may be slightly negative if the laws agree. */
 XB_API xb_estimate xb_densities_kl(const xb_densities *d, int64_t law, int64_t other);
 
-/* Of the output under one law, and how far it is from law 0's: pairs share their
- * noise, so `gap` has far smaller errors than the difference of two `of`s. A frozen
- * value. */
+/* Moments of the output under one law, and their difference from those under law 0. Both
+ * share their noise, so the gap has far smaller errors than a difference of two moments.
+ * A frozen value. */
 typedef struct xb_output_moments {
     xb_estimate mean, sd, skewness, excess_kurtosis;
 } xb_output_moments;

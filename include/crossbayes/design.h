@@ -1,5 +1,5 @@
-/* crossbayes/design.h: the cheapest array that keeps a model's quality, and the front of
- * energy and time against quality.
+/* crossbayes/design.h: searches for the cheapest array that keeps a model's quality, and
+ * for the Pareto fronts of energy and time against quality.
  *
  *     xb_design_space *space = NULL;
  *     xb_design_space_create(ctx, &space, array);
@@ -11,10 +11,11 @@
  *     if (xb_design_chosen(design) >= 0)
  *         xb_design_array(ctx, &best, design, xb_design_chosen(design));
  *
- * A design is an array and the number of draws of a prediction. Each array is read on
+ * A design is an array and the number of draws per prediction. Each array is simulated on
  * several chips, with the same chips and the same random words for all arrays, so that
  * designs are compared in pairs; arrays that others beat in energy, time and quality are
- * given up after few chips (maths X70-X76). The same bytes for any number of threads.
+ * dropped after a few chips (maths X70-X76). Results have the same bytes for any number
+ * of threads.
  */
 #ifndef CROSSBAYES_DESIGN_H
 #define CROSSBAYES_DESIGN_H
@@ -25,9 +26,9 @@
 extern "C" {
 #endif
 
-/* ---- what may be chosen */
+/* ---- the space of designs */
 
-/* Axes of values, of which every combination is a design. */
+/* Axes of values; every combination of values is a design. */
 typedef struct xb_design_space xb_design_space;
 
 /* Without axes: the array as it is. */
@@ -39,9 +40,9 @@ XB_API void xb_design_space_destroy(xb_design_space *space); /* NULL is fine */
  * there already is refused. */
 XB_API xb_status xb_design_space_add(xb_ctx *ctx, xb_design_space *space, const char *key,
                                      const double *value, int64_t n);
-/* "draws" where that is missing: 10, 20, 50, 100, 200. Where nothing else is there
- * either, all that the default looks at: bits of both converters, tiles, and the time
- * between reads where devices remember. */
+/* Adds the axis "draws" (10, 20, 50, 100, 200) if it is missing. If the space has no
+ * other axis either, adds those of the default search: bits of both converters, tiles,
+ * and, if reads of a device are correlated, the time between reads. */
 XB_API xb_status xb_design_space_complete(xb_ctx *ctx, xb_design_space *space);
 
 XB_API int64_t xb_design_space_axis_count(const xb_design_space *space);
@@ -57,11 +58,11 @@ typedef struct xb_design_options {
     size_t struct_size;
     int64_t chips;      /* 16, 4 or more: on which arrays of the last round are read; the
                            choice is then confirmed on as many others */
-    double deadline_ns; /* 0: none; no prediction may take longer */
-    bool fastest;       /* by time, not by energy */
+    double deadline_ns; /* longest time of a prediction; 0: no limit */
+    bool fastest;       /* minimise time, not energy */
     double yield;    /* 0.9, in (0, 1]: scores are those of this share of the chips, the
                         worst ones left out */
-    bool exhaustive; /* no array is given up before the last chip */
+    bool exhaustive; /* no array is dropped before the last chip */
     const double *calibration; /* [calibration_n][features]; NULL: the inputs scored */
     int64_t calibration_n;
     const xb_analog_options *analog; /* NULL: the defaults; seed and chip are the first */
@@ -77,15 +78,15 @@ typedef struct xb_design xb_design;
  * also in per cent of it. Scores of numbers: nll, rmse, coverage95; of classes: nll,
  * accuracy, brier; of several targets: nll. The first one is the quality of the front.
  *
- * That no design keeps the conditions is a result: xb_design_chosen() is -1 then. Fails
- * where no design meets the deadline. */
+ * If no design keeps the conditions, that is a result, and xb_design_chosen() is -1.
+ * Fails if no design meets the deadline. */
 XB_API xb_status xb_design_find(xb_ctx *ctx, xb_design **out, const xb_model *model,
                                 const double *x, const double *y, int64_t n,
                                 const xb_design_space *space, const char *keep,
                                 const xb_design_options *opt);
 XB_API void xb_design_destroy(xb_design *design); /* NULL is fine */
 
-/* ---- what was found */
+/* ---- results */
 
 typedef enum xb_kept {
     XB_KEPT_YES = 0, /* beyond its error, on one side 95 % */
@@ -98,19 +99,19 @@ XB_API xb_status xb_kept_parse(xb_ctx *ctx, xb_kept *out, const char *text);
 
 /* One design. A frozen value. */
 typedef struct xb_design_point {
-    int64_t array;     /* designs that differ in draws alone share it */
-    int64_t draws;     /* of a prediction */
-    int64_t chips;     /* that its numbers are of */
+    int64_t array; /* index of the array; designs that differ only in draws share it */
+    int64_t draws; /* of a prediction */
+    int64_t chips; /* number of chips behind these numbers */
     xb_band energy_pj; /* of a prediction */
     double time_ns;    /* of a prediction */
     double score;      /* of the first condition, mean over chips */
-    double loss;       /* how much worse that is than the digital model's */
+    double loss;       /* how much worse the score is than the digital model's */
     double error;      /* of both, over chips and reads */
     double row_error;  /* of the loss, over rows, which all designs share */
     double yield;      /* share of its chips that keep all conditions */
     xb_kept kept;      /* all conditions */
-    bool refuted;      /* it keeps them on its chips, but not with as many others */
-    bool finalist;     /* read on all chips, not given up before */
+    bool refuted;      /* it keeps them on its chips, but not on as many further chips */
+    bool finalist;     /* simulated on all chips, not dropped before */
     bool energy_front; /* no finalist is cheaper and better */
     bool time_front;   /* none is faster and better */
     bool tie;          /* of the energy front: its quality is no better, beyond the error
@@ -122,7 +123,7 @@ XB_API xb_design_point xb_design_at(const xb_design *design, int64_t i);
 /* The value of design i on an axis of the space. */
 XB_API double xb_design_value(const xb_design *design, int64_t i, int64_t axis);
 XB_API const xb_design_space *xb_design_axes(const xb_design *design); /* borrowed */
-/* The array of design i; what it needs more is its number of draws. */
+/* The array of design i; its number of draws is in xb_design_at. */
 XB_API xb_status xb_design_array(xb_ctx *ctx, xb_array **out, const xb_design *design,
                                  int64_t i);
 
@@ -136,7 +137,8 @@ XB_API int64_t xb_design_chosen_high(const xb_design *design);
 XB_API xb_design_point xb_design_confirmed(const xb_design *design);
 /* The finalist with the best quality, that is with the smallest loss. */
 XB_API int64_t xb_design_best(const xb_design *design);
-/* Finalists that cost less than the choice and might keep the conditions as well. */
+/* The number of finalists that cost less than the choice and may keep the conditions as
+ * well. */
 XB_API int64_t xb_design_undecided(const xb_design *design);
 
 XB_API const char *xb_design_score_name(const xb_design *design); /* "nll" */
@@ -145,8 +147,8 @@ XB_API double xb_design_limit(const xb_design *design);   /* of the first condit
 XB_API int64_t xb_design_rows(const xb_design *design);   /* that were scored */
 XB_API int64_t xb_design_chips(const xb_design *design);
 XB_API int64_t xb_design_reads(const xb_design *design); /* on each chip */
-/* Arrays that were read at all, those that were read on all chips, combinations left out
- * because their numbers do not go together. */
+/* The numbers of arrays simulated at all, of arrays simulated on all chips, and of
+ * combinations left out because their values contradict each other. */
 XB_API int64_t xb_design_array_count(const xb_design *design);
 XB_API int64_t xb_design_finalist_count(const xb_design *design);
 XB_API int64_t xb_design_left_out(const xb_design *design);

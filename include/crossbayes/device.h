@@ -1,6 +1,5 @@
-/* crossbayes/device.h: what measurements say of a device: how far a programmed
- * conductance moves with time, and how its readings scatter, by the state it was
- * programmed to.
+/* crossbayes/device.h: a device as measured: how far a programmed conductance moves with
+ * time, and how much its readings scatter, depending on the programmed state.
  *
  *     xb_device *device = NULL;
  *     xb_campaign c = {.n = rows, .cell = cell, .state = level, .time = seconds,
@@ -10,10 +9,10 @@
  *     xb_device_destroy(device);
  *
  * States are the levels that cells were programmed to. Times are seconds after
- * programming. At each state and time the difference of a cell's conductance from what it
- * was programmed to has a mean (`shift`), a standard deviation (`spread`) and a shape,
- * kept as quantiles. Between states everything is linear in the conductance, between
- * times in the logarithm of time (maths K1-K4).
+ * programming. At each state and time, the difference between a cell's conductance and
+ * its programmed value has a mean (`shift`), a standard deviation (`spread`) and a shape,
+ * which is kept as quantiles. Between states everything is linear in the conductance,
+ * between times in the logarithm of time (maths K1-K4).
  *
  * A trace of a cell that stays in one state gives the width of its read noise,
  * sigma(g). A device has relaxation, read noise, or both. A device never changes: threads
@@ -31,8 +30,8 @@ extern "C" {
  * frozen. */
 typedef struct xb_campaign {
     int64_t n;
-    const double *cell;       /* which cell; any number */
-    const double *state;      /* what it was programmed to, as a number of the level */
+    const double *cell;       /* number that identifies the cell; any number */
+    const double *state;      /* number of the level it was programmed to */
     const double *time;       /* seconds after programming, 0 or more */
     const double *value;      /* conductance, 0 or more */
     const double *programmed; /* conductance right after programming; NULL: the cell's
@@ -41,19 +40,19 @@ typedef struct xb_campaign {
 
 typedef struct xb_device_options {
     size_t struct_size;
-    int64_t least;      /* 20: a state of fewer cells is left out */
+    int64_t least;      /* 20: states with fewer cells are left out */
     const char *unit;   /* "S" */
-    const char *source; /* NULL or the file's name: for messages, and kept */
+    const char *source; /* NULL, or the file's name for messages, which is kept */
 } xb_device_options;
 
 XB_OPTIONS(device);
 
 typedef struct xb_device xb_device;
 
-/* XB_E_INPUT, with the row, for a time or a conductance that is negative or not finite,
- * two readings of a cell at one time and readings of a cell that is programmed twice; and
- * where no state has cells enough, or all times are 0. Times must be the same for all
- * cells: at most XB_DEVICE_TIMES different ones. */
+/* Fails with XB_E_INPUT, naming the row, for a time or a conductance that is negative or
+ * not finite, for two readings of a cell at the same time, and for a cell that was
+ * programmed twice; also if no state has enough cells, or if all times are 0. Times must
+ * be the same for all cells, with at most XB_DEVICE_TIMES different ones. */
 #define XB_DEVICE_TIMES 64
 #define XB_DEVICE_STATES 256
 XB_API xb_status xb_device_measure(xb_ctx *ctx, xb_device **out,
@@ -68,12 +67,12 @@ XB_API xb_status xb_device_load(xb_ctx *ctx, xb_device **out, const char *path);
 XB_API xb_status xb_device_json(xb_ctx *ctx, char **out, const xb_device *device);
 
 XB_API const char *xb_device_unit(const xb_device *device);
-/* Microsiemens in one of its units: 1e6 for "S". XB_E_INPUT where the unit is not a
- * conductance. */
+/* The number of microsiemens in one of its units, e.g. 1e6 for "S". XB_E_INPUT if the
+ * unit is not a conductance. */
 XB_API xb_status xb_device_microsiemens(xb_ctx *ctx, double *out,
                                         const xb_device *device);
-XB_API int64_t xb_device_cells(const xb_device *device); /* in the states that are kept */
-/* Cells of states with too few of them, and how many such states there were. */
+XB_API int64_t xb_device_cells(const xb_device *device); /* in the states kept */
+/* The number of cells in states with too few of them, and the number of such states. */
 XB_API int64_t xb_device_cells_left_out(const xb_device *device);
 XB_API int64_t xb_device_states_left_out(const xb_device *device);
 
@@ -81,8 +80,8 @@ XB_API int64_t xb_device_states_left_out(const xb_device *device);
  * Frozen. */
 typedef struct xb_device_state {
     double label;       /* the campaign's number */
-    double conductance; /* mean of the programmed ones */
-    double error;       /* their standard deviation: what programming misses by */
+    double conductance; /* mean of the programmed conductances */
+    double error;       /* their standard deviation: the programming error */
     int64_t cells;
 } xb_device_state;
 
@@ -93,23 +92,26 @@ XB_API xb_device_state xb_device_state_at(const xb_device *device, int64_t i);
 XB_API int64_t xb_device_time_count(const xb_device *device);
 XB_API double xb_device_time_at(const xb_device *device, int64_t i);
 
-/* How cells have moved away from what they were programmed to. Frozen. */
+/* How far cells have moved from their programmed values. A frozen value. */
 typedef struct xb_device_move {
     double shift, shift_error;   /* mean, and its standard error */
     double spread, spread_error; /* standard deviation, and its standard error */
     double skewness;
-    int64_t cells;     /* 0: between the states and times that were measured */
+    int64_t cells;     /* 0: interpolated between measured states or times */
     bool extrapolated; /* later than the last time, or outside the states */
 } xb_device_move;
 
-/* As measured at a state and a time, by their numbers. */
+/* As measured at a state and a time, given by their indices. */
 XB_API xb_device_move xb_device_move_at(const xb_device *device, int64_t state,
                                         int64_t time);
 /* At any conductance and time: (K2, K3). Nothing has moved at time 0. */
 XB_API xb_device_move xb_device_moved(const xb_device *device, double conductance,
                                       double seconds);
-/* (K4) What a cell programmed to `conductance` has become, never below 0: the cell of
- * rank u in (0, 1) among its like. */
+/* (K7) The programming error at any conductance, as a standard deviation: linear between
+ * states, beyond them that of the nearest one; 0 if no states were measured. */
+XB_API double xb_device_program_error(const xb_device *device, double conductance);
+/* (K4) The conductance, never below 0, of a cell programmed to `conductance` after
+ * `seconds`, if the cell has rank u in (0, 1) among all such cells. */
 XB_API double xb_device_relaxed(const xb_device *device, double conductance,
                                 double seconds, double u);
 
@@ -119,48 +121,50 @@ typedef struct xb_device_trace {
     double label;              /* the number of the state, or of the trace */
     double conductance;        /* its mean */
     double width, width_error; /* standard deviation of a reading, and its error */
-    double independent;        /* samples that the trace is worth; 0: not known */
+    double independent; /* number of independent samples that the trace is worth; 0:
+                           unknown */
 } xb_device_trace;
 
 XB_API int64_t xb_device_trace_count(const xb_device *device);
 XB_API xb_device_trace xb_device_trace_at(const xb_device *device, int64_t i);
 
-/* What was measured besides: the trace's law as text and whether it fits ("yes", "no",
- * "cannot tell"), "" where it is not known. Borrowed. */
+/* The trace's law as text and whether it fits ("yes", "no", "cannot tell"); "" if
+ * unknown. Borrowed. */
 XB_API const char *xb_device_trace_law(const xb_device *device, int64_t i);
 XB_API const char *xb_device_trace_fits(const xb_device *device, int64_t i);
 
 /* Traces of cells, each in one state, borrowed for the call. A value: frozen. */
 typedef struct xb_recording {
-    double label; /* a number of the state */
+    double label; /* number of the state */
     const double *x;
     int64_t n;
-    double interval;    /* seconds between samples; 0: not known */
+    double interval;    /* seconds between samples; 0: unknown */
     const char *source; /* NULL or the file's name, for messages */
 } xb_recording;
 
-/* A device from `count` traces: of the longest stationary part of each the mean, the
- * width with its error, the correlation, the law; and whether the states have one shape
- * (K6). `campaign`: NULL, or a device whose relaxation it has as well. XB_E_INPUT for
- * what is no noise (crossbayes/series.h), a mean below 0 and two traces of one
- * conductance. */
+/* Makes a device from `count` traces. The longest stationary part of each gives the mean,
+ * the width with its error, the correlation and the law; together they show whether the
+ * states have the same shape (K6). `campaign`: NULL, or a device whose relaxation is
+ * copied. XB_E_INPUT for a trace that is not noise (crossbayes/series.h), for a mean
+ * below 0, and for two traces of the same conductance. */
 XB_API xb_status xb_device_record(xb_ctx *ctx, xb_device **out,
                                   const xb_recording *recording, int64_t count,
                                   const xb_device *campaign,
                                   const xb_device_options *opt);
-/* Whether the states have one shape: "agree", "differ", "cannot be tested"; "" for fewer
- * than two traces. Borrowed. The p-value of the test; NAN: not tested. */
+/* Whether the states have the same shape: "agree", "differ", "cannot be tested"; "" with
+ * fewer than two traces. Borrowed. And the p-value of the test; NAN: not tested. */
 XB_API const char *xb_device_shapes(const xb_device *device);
 XB_API double xb_device_shapes_p(const xb_device *device);
-/* The law of the read noise for all states: that of the trace with the most independent
- * samples, unless shapes differ. XB_E_INPUT where there is none. xb_law_destroy() it. A
- * device file is a law file too: xb_law_load and whatever takes a LAW read it. */
+/* The law of the read noise for all states, which is that of the trace with the most
+ * independent samples. XB_E_INPUT if there is none, e.g. because shapes differ. Free it
+ * with xb_law_destroy(). A device file also serves as a law file: xb_law_load and
+ * everything that takes a LAW read it. */
 XB_API xb_status xb_device_law(xb_ctx *ctx, xb_law **out, const xb_device *device);
 
 /* (K5) The width of the read noise at any conductance, sigma(g): linear between traces,
- * outside them that of the nearest one. `slope` is d sigma / d g, to the right of a
- * trace's conductance at that conductance, 0 outside. All NAN where the device has no
- * traces. A frozen value. */
+ * outside them that of the nearest one. `slope` is d sigma / d g; at a trace's
+ * conductance it is the slope to the right; outside the traces it is 0. All values are
+ * NAN if the device has no traces. A frozen value. */
 typedef struct xb_device_width {
     double sigma, sigma_error, slope;
     bool extrapolated; /* outside the traces */

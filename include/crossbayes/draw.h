@@ -5,9 +5,9 @@
  *     xb_stream where = {xb_key_make(seed, XB_PURPOSE_SAMPLE), 0, 0, 0};
  *     xb_sampler_fill(s, z, n, &where, 0);
  *
- * A draw is z = G(u), u a pure function of (seed, purpose, element, tensor,
- * sample, step): see crossbayes/random.h. Same address, same bytes, on every
- * instruction-set level with fused multiply-add and at any thread count.
+ * A draw is z = G(u), where u is a pure function of (seed, purpose, element, tensor,
+ * sample, step): see crossbayes/random.h. The same address gives the same bytes on every
+ * instruction-set level with fused multiply-add and with any number of threads.
  */
 #ifndef CROSSBAYES_DRAW_H
 #define CROSSBAYES_DRAW_H
@@ -28,39 +28,40 @@ typedef struct xb_sampler_options {
 
 XB_OPTIONS(sampler);
 
-/* opt NULL means standardised, as networks want it. */
+/* opt NULL: standardised, as networks need it. */
 XB_API xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
                                    const xb_sampler_options *opt);
 XB_API void xb_sampler_destroy(xb_sampler *s);
 XB_API const xb_law *xb_sampler_law(const xb_sampler *s); /* borrowed */
 
-/* z[i] = draw of element first + i. `first` must be a multiple of 64 for the
- * fast path to start at once; any value is right. Never fails: n >= 0 and
- * first + n <= XB_STREAM_MAX are asserted. One thread. */
+/* z[i] = draw of element first + i. Any `first` is valid; the fast path starts at once if
+ * it is a multiple of 64. Never fails: n >= 0 and first + n <= XB_STREAM_MAX are
+ * asserted. Runs in the calling thread. */
 XB_API void xb_sampler_fill(const xb_sampler *s, float *z, int64_t n,
                             const xb_stream *where, int64_t first);
-/* The same in double precision, from 53 bits a draw (one the half, 52 the mass) (its own
- * stream layout: element i takes words 2i and 2i+1; first + n <= XB_STREAM_MAX / 2). */
+/* The same in double precision, from 53 bits per draw: one for the half, 52 for the mass.
+ * It has its own stream layout: element i takes words 2i and 2i+1, and first + n <=
+ * XB_STREAM_MAX / 2. */
 XB_API void xb_sampler_fill_double(const xb_sampler *s, double *z, int64_t n,
                                    const xb_stream *where, int64_t first);
-/* Over all threads of the context; the same bytes. */
+/* The same bytes, computed by all threads of the context. */
 XB_API void xb_sampler_fill_parallel(xb_ctx *ctx, const xb_sampler *s, float *z,
                                      int64_t n, const xb_stream *where, int64_t first);
 
-/* Draws of words the caller chose: z[i] = value of word[i]. The same words through
- * two laws give draws of the same u, which is how laws are compared closely. */
+/* Draws from words that the caller chooses: z[i] = value of word[i]. The same words under
+ * two laws give draws of the same u, which makes precise comparisons of laws possible. */
 XB_API void xb_sampler_map(const xb_sampler *s, float *z, const uint32_t *word,
                            int64_t n);
 
-/* The value a 32-bit word becomes (D9): bit 31 picks the half, the other 31 bits
- * k the tail mass v = (k + 1/2) 2^-32, in (0, 1/2), both ends open. */
+/* The value that a 32-bit word becomes (D9): bit 31 chooses the half, and the other 31
+ * bits k give the tail mass v = (k + 1/2) 2^-32, in (0, 1/2), both ends open. */
 XB_API float xb_sampler_value(const xb_sampler *s, uint32_t word);
 /* G in double: mass v in (0, 1/2] in the lower (upper = false) or upper tail. */
 XB_API double xb_sampler_quantile(const xb_sampler *s, double v, bool upper);
 
 /* How a sampler was built. A frozen value. */
 typedef struct xb_sampler_info {
-    int64_t pieces; /* of the float table, both halves of an asymmetric law */
+    int64_t pieces; /* of the float table; both halves if the law is asymmetric */
     int64_t degree;
     double slow_share;     /* share of draws that take the double path */
     int64_t double_pieces; /* of the double path, all halves */
@@ -71,12 +72,12 @@ typedef struct xb_sampler_info {
 
 XB_API xb_sampler_info xb_sampler_describe(const xb_sampler *s);
 
-/* n draws of `law` on its own support by its exact quantile, in double: slow, and good
- * for examples and for what examines samplers. Draw i is a function of (seed, i) alone.
- * xb_free() them. */
+/* n draws of `law` on its own support by its exact quantile, in double. This is slow; it
+ * serves examples and tests of samplers. Draw i depends only on (seed, i). Free *out with
+ * xb_free(). */
 XB_API xb_status xb_noise_draw(xb_ctx *ctx, double **out, const xb_law *law, int64_t n,
                                uint64_t seed);
-/* The built-in noise sample: n such draws of mtj:B=0.15,w=0.5, synthetic. */
+/* The built-in synthetic noise sample: n such draws of mtj:B=0.15,w=0.5. */
 XB_API xb_status xb_builtin_noise(xb_ctx *ctx, double **out, int64_t n, uint64_t seed);
 
 #ifdef __cplusplus

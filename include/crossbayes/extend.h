@@ -1,7 +1,7 @@
-/* crossbayes/extend.h: what the library itself is written with, for libraries and
- * bindings that stand on it and should behave as it does: errors into the context,
- * checked memory, loops over threads with the same bytes for any number of them.
- * libcrossbayes-studies is one of them.
+/* crossbayes/extend.h: helpers that the library itself uses, for libraries and bindings
+ * built on it that should behave in the same way: errors go to the context, allocations
+ * are checked, and parallel loops give the same bytes for any number of threads.
+ * libcrossbayes-studies is such a library.
  *
  *     xb_status scale_make(xb_ctx *ctx, double **out, int64_t n)
  *     {
@@ -29,7 +29,7 @@ extern "C" {
 #define XB_PRINTF(text, first)
 #endif
 
-/* Bytes of a context's message, of its origin and of a notice, at most. */
+/* Largest sizes in bytes of a context's message, of its origin and of a notice. */
 enum { XB_MESSAGE_MAX = 1024, XB_ORIGIN_MAX = 1024, XB_NOTICE_MAX = 8192 };
 
 /* ---- errors */
@@ -38,8 +38,8 @@ enum { XB_MESSAGE_MAX = 1024, XB_ORIGIN_MAX = 1024, XB_NOTICE_MAX = 8192 };
  * NULL. */
 XB_API void xb_note(xb_ctx *ctx, const char *format, ...) XB_PRINTF(2, 3);
 
-/* Records the message and returns `status`: in the caller's sight, so that compilers
- * and analysers know that a failure is not XB_OK. */
+/* Records the message and returns `status`. It is a macro so that compilers and analysers
+ * see that a failure is not XB_OK. */
 #define xb_fail(ctx, status, ...) (xb_note((ctx), __VA_ARGS__), xb_failure(status))
 static inline xb_status xb_failure(xb_status status) { return status; }
 
@@ -51,30 +51,31 @@ static inline xb_status xb_failure(xb_status status) { return status; }
 
 #define XB_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* Calls the context's progress listener. XB_OK, or XB_E_CANCELLED when the listener asked
- * to stop. ctx may be NULL. */
+/* Calls the context's progress function. Returns XB_OK, or XB_E_CANCELLED if the function
+ * asked to stop. ctx may be NULL. */
 XB_API xb_status xb_progress_tell(xb_ctx *ctx, const char *task, int64_t done,
                                   int64_t total);
 
-/* Tells the listener of notices one sentence (control characters become blanks). ctx may
- * be NULL. */
+/* Passes one sentence to the context's notice function (control characters become
+ * blanks). ctx may be NULL. */
 XB_API void xb_notice_tell(xb_ctx *ctx, const char *format, ...) XB_PRINTF(2, 3);
 
-/* The listener that xb_ctx_set_progress() set, and its argument, so that work made of
- * parts can put its own in between and set it back. NULL: none. */
+/* The function that xb_ctx_set_progress() set, and its argument, so that work made of
+ * several parts can install its own and restore the old one. NULL: none. */
 XB_API xb_progress_fn xb_ctx_progress(const xb_ctx *ctx, void **arg);
 
 /* ---- memory; free with xb_free() */
 
-/* Zeroed room for `count` items; NULL with the reason in ctx when the product
- * overflows or memory has run out. count 0 gives a valid pointer. */
+/* Zeroed memory for `count` items; NULL, with the reason in ctx, if the product overflows
+ * or memory has run out. count = 0 gives a valid pointer. */
 XB_API void *xb_new(xb_ctx *ctx, int64_t count, size_t item);
 
-/* Grows *block (of *capacity items) to hold at least `need`; contents kept. */
+/* Grows *block (of *capacity items) to hold at least `need` items and keeps its contents.
+ */
 XB_API xb_status xb_grow(xb_ctx *ctx, void **block, int64_t *capacity, int64_t need,
                          size_t item);
 
-/* A copy of the text; NULL with the reason in ctx. */
+/* A copy of the text; NULL on failure, with the reason in ctx. */
 XB_API char *xb_strdup(xb_ctx *ctx, const char *text);
 
 /* ---- options that may grow (crossbayes/base.h, XB_OPTIONS)
@@ -89,18 +90,19 @@ XB_API char *xb_strdup(xb_ctx *ctx, const char *text);
  *     XB_TRY(XB_OPTIONS_READ(ctx, thing, &chosen, opt, seed));
  */
 
-/* Fills a caller's struct of `size` bytes from ours of `own`, what it has beyond with 0,
- * and sets its struct_size. */
+/* Fills a caller's struct of `size` bytes from the library's defaults of `own` bytes,
+ * fills the rest with 0, and sets its struct_size. */
 XB_API void xb_options_fill(void *opt, size_t size, const void *standard, size_t own);
 
-/* Reads what a caller gave into `out`, which holds the defaults; NULL leaves them.
- * XB_E_ARGUMENT: they are smaller than `first`, the size of their first version, so they
- * were never initialised; or they set a field that is not in `out`. */
+/* Copies the caller's options into `out`, which holds the defaults; opt NULL leaves the
+ * defaults. XB_E_ARGUMENT if the options are smaller than `first`, the size of their
+ * first version, which means that they were never initialised, or if they set a field
+ * that `out` does not have. */
 XB_API xb_status xb_options_read(xb_ctx *ctx, void *out, size_t own, size_t first,
                                  const void *opt, const char *name);
 
-/* The defaults with what the caller set, into *out; `last` is the last field of the
- * options' first version. */
+/* Sets *out to the defaults overridden by the caller's options; `last` is the last field
+ * of the options' first version. */
 #define XB_OPTIONS_READ(ctx, name, out, opt, last)                                       \
     (*(out) = xb_##name##_options_default(),                                             \
      xb_options_read((ctx), (out), sizeof *(out),                                        \
@@ -109,34 +111,38 @@ XB_API xb_status xb_options_read(xb_ctx *ctx, void *out, size_t own, size_t firs
 
 /* ---- a loop over independent pieces
  *
- * The caller cuts the work into pieces whose bounds do not depend on the number
- * of threads, and adds partial results in the order of the pieces: then the
- * bytes are the same for any number of threads. */
+ * The caller divides the work into pieces whose bounds do not depend on the number of
+ * threads, and adds partial results in the order of the pieces; then the bytes are the
+ * same for any number of threads. */
 
 typedef void (*xb_piece_fn)(void *arg, int64_t piece);
 
-/* Calls body(arg, p) for 0 <= p < pieces, each exactly once, in any order, by the caller
- * and up to xb_ctx_threads(ctx) - 1 threads besides; by fewer where they cannot be
- * started. A body may run a loop of its own, with threads of its own. */
+/* Calls body(arg, p) for 0 <= p < pieces, each exactly once and in any order, on the
+ * calling thread and up to xb_ctx_threads(ctx) - 1 others (fewer if they cannot be
+ * started). A body may run a loop of its own, with its own threads. */
 XB_API void xb_parallel_for(const xb_ctx *ctx, int64_t pieces, xb_piece_fn body,
                             void *arg);
 
 /* ---- order, checksums, texts */
 
-/* Ascending order, no NaN among them. Radix sort, O(n); needs room for a copy. */
+/* Sorts in ascending order; there must be no NaN. This is a radix sort, O(n), which needs
+ * memory for a copy. */
 XB_API xb_status xb_sort_doubles(xb_ctx *ctx, double *x, int64_t n);
 
-/* 64 bits that stand for any number of bytes, the same on every machine; `seed` chains
- * hashes. Every bit of the result depends on every byte. Not against an adversary. */
+/* A 64-bit hash of any number of bytes, the same on every machine; `seed` chains hashes.
+ * Every bit of the result depends on every byte. It is not secure against an adversary.
+ */
 XB_API uint64_t xb_hash_bytes(uint64_t seed, const void *bytes, size_t size);
 
-/* Chains the hash of a file's bytes to *hash, and how many they are. */
+/* Chains the hash of a file's bytes to *hash, and returns the number of bytes. */
 XB_API xb_status xb_file_hash(xb_ctx *ctx, uint64_t *hash, int64_t *bytes,
                               const char *path);
 
-/* Is the text UTF-8? No overlong forms, no surrogates, nothing beyond U+10FFFF. */
+/* Whether the text is UTF-8, without overlong forms, surrogates or code points beyond
+ * U+10FFFF. */
 XB_API bool xb_utf8_valid(const char *text);
-/* Bytes of the character that starts the text; 0 if it is none or the text ends. */
+/* The number of bytes of the first character; 0 if it is not valid or the text is empty.
+ */
 XB_API int64_t xb_utf8_size(const char *text);
 
 #ifdef __cplusplus

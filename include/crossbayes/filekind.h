@@ -1,12 +1,12 @@
-/* crossbayes/filekind.h: what a file is, by its first bytes and their structure, for the
- * reader that refuses it:
+/* crossbayes/filekind.h: recognises what a file is by its first bytes and their
+ * structure, for the error message of a reader that refuses it:
  *
  *     status = read_law(ctx, &law, path);
  *     return xb_filekind_explain(ctx, status, path, XB_KIND_LAW);
  *
  * turns "noise.safetensors:1: not JSON: unable to decode byte 0xf0" into
- * "noise.safetensors: this is a model file; a law file was expected". What is of the
- * right kind, or of none that is known here, keeps the reader's own words. */
+ * "noise.safetensors: this is a model file; a law file was expected". For a file of the
+ * right kind, or of a kind not known here, the reader's own message stays. */
 #ifndef CROSSBAYES_FILEKIND_H
 #define CROSSBAYES_FILEKIND_H
 
@@ -71,15 +71,15 @@ typedef enum xb_filekind {
 
 XB_API const char *xb_filekind_words(xb_filekind kind);
 
-/* UNKNOWN where nothing is recognised, or the file cannot be read or is none (a pipe,
- * "-"). Reads the first bytes; takes no memory and never waits. */
+/* XB_KIND_UNKNOWN if nothing is recognised, if the file cannot be read, or if it is not a
+ * plain file (a pipe, "-"). Reads the first bytes; allocates nothing and never blocks. */
 XB_API xb_filekind xb_filekind_look(const char *path);
 
-/* Of the first bytes of a file; a few thousand are enough. */
+/* The same from the first bytes of a file; a few thousand are enough. */
 XB_API xb_filekind xb_filekind_of(const void *head, size_t size);
 
-/* `status`, with a message that says what the file is and what was expected where it is
- * XB_E_INPUT and the file is recognised as another kind. */
+/* Returns `status`. If it is XB_E_INPUT and the file is recognised as another kind, the
+ * message now says what the file is and what was expected. */
 XB_API xb_status xb_filekind_explain(xb_ctx *ctx, xb_status status, const char *path,
                                      xb_filekind expected);
 /* The same for a file whose kind is known. */

@@ -1,4 +1,4 @@
-/* crossbayes/fit.h: from measured samples to a law one can trust.
+/* crossbayes/fit.h: fits laws to measured samples and tests whether they fit.
  *
  *     xb_fit_options opt = xb_fit_options_default();
  *     xb_fit *fit = NULL;
@@ -6,10 +6,10 @@
  *         xb_fit_save(ctx, fit, "law.json");
  *     xb_fit_destroy(fit);
  *
- * Every family asked for is fitted by maximum likelihood, judged by goodness
- * of fit with p-values that know the parameters were fitted and the samples are
- * correlated, and the best by AIC is chosen. If none of the parametric families
- * fits, the choice is `empirical` and the verdict says so.
+ * Every requested family is fitted by maximum likelihood and tested for goodness of fit;
+ * the p-values allow for the fitted parameters and for correlated samples. The best
+ * family by AIC among those that fit is chosen. If no parametric family fits, `empirical`
+ * is chosen and the verdict says so.
  */
 #ifndef CROSSBAYES_FIT_H
 #define CROSSBAYES_FIT_H
@@ -33,40 +33,44 @@ typedef struct xb_fit xb_fit;
 
 typedef struct xb_fit_options {
     size_t struct_size;
-    const char *family; /* NULL: all, chosen by the criterion */
+    const char *family; /* NULL: all families, of which the criterion chooses one */
     xb_optimizer optimizer;
     xb_criterion criterion;
     double adam_rate;    /* 1e-3 */
-    double fixed_scale;  /* > 0: the support's half-width is given, not fitted */
+    double fixed_scale;  /* > 0: the given half-width of the support, which is then not
+                            fitted */
     double fixed_offset; /* used when has_fixed_offset; else the sample mean */
     bool has_fixed_offset;
     const char *unit;        /* NULL or e.g. "S"; kept in the law file */
     const char *source;      /* NULL or the file's name; kept as provenance */
     double level;            /* 0.01: below this p-value a family does not fit */
     uint64_t seed;           /* of the simulated null distributions */
-    const xb_series *series; /* NULL or the trace that the samples are the stationary part
-                                of; its findings are kept in the law file */
-    const xb_fit *whole;     /* NULL or the fit of the whole trace; kept beside */
+    const xb_series *series; /* NULL, or the trace whose stationary part the samples are;
+                                its findings are kept in the law file */
+    const xb_fit *whole; /* NULL, or the fit of the whole trace, which is kept in the law
+                            file, too */
 } xb_fit_options;
 
 XB_OPTIONS(fit);
 
 /* (F12) Does a family fit? */
 typedef enum xb_fit_decision {
-    XB_FIT_NO,         /* distance, tails, skewness or kurtosis speak against it */
-    XB_FIT_YES,        /* none of them does */
-    XB_FIT_CANNOT_TELL /* none does, but too few independent samples could */
+    XB_FIT_NO,         /* a test of distance, tails, skewness or kurtosis rejects it */
+    XB_FIT_YES,        /* no test rejects it */
+    XB_FIT_CANNOT_TELL /* no test rejects it, but there are too few independent samples to
+                          do so */
 } xb_fit_decision;
 
 XB_API const char *xb_fit_decision_name(xb_fit_decision decision); /* "no", "yes", ... */
 
-/* What came out: the verdict's short form. */
+/* The outcome of a fit: the short form of the verdict. */
 typedef enum xb_fit_outcome {
-    XB_FIT_FITS,      /* the chosen family does */
-    XB_FIT_EMPIRICAL, /* no parametric family; the empirical law is chosen and fits */
-    XB_FIT_NOTHING,   /* not even the empirical law, which is chosen all the same */
-    XB_FIT_REFUSED,   /* the family asked for does not fit */
-    XB_FIT_DIVERGED,  /* the family asked for did not converge */
+    XB_FIT_FITS,      /* the chosen family fits */
+    XB_FIT_EMPIRICAL, /* no parametric family fits; the empirical law is chosen and fits
+                       */
+    XB_FIT_NOTHING,   /* not even the empirical law fits; it is chosen nevertheless */
+    XB_FIT_REFUSED,   /* the requested family does not fit */
+    XB_FIT_DIVERGED,  /* the requested family did not converge */
     XB_FIT_UNTESTED   /* too few independent samples to test any law */
 } xb_fit_outcome;
 
@@ -74,16 +78,16 @@ XB_API xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t 
                             const xb_fit_options *opt);
 XB_API void xb_fit_destroy(xb_fit *fit);
 
-/* The families that were fitted, 0 <= i < xb_fit_family_count(). All that a fit returns
- * is borrowed from it. */
+/* The families that were fitted, 0 <= i < xb_fit_family_count(). Everything that a fit
+ * returns is borrowed from it. */
 typedef struct xb_fit_family xb_fit_family;
 
 XB_API int64_t xb_fit_family_count(const xb_fit *fit);
 XB_API const xb_fit_family *xb_fit_family_at(const xb_fit *fit, int64_t i);
 XB_API int64_t xb_fit_family_find(const xb_fit *fit, const char *name); /* -1: none */
-XB_API int64_t xb_fit_chosen(const xb_fit *fit);    /* the number of the chosen one */
+XB_API int64_t xb_fit_chosen(const xb_fit *fit);    /* index of the chosen family */
 XB_API const xb_law *xb_fit_law(const xb_fit *fit); /* borrowed */
-/* The law fitted for family i, with its place in the user's units; borrowed. */
+/* The fitted law of family i, with its placement in the user's units; borrowed. */
 XB_API const xb_law *xb_fit_law_at(const xb_fit *fit, int64_t i);
 XB_API const char *xb_fit_verdict(const xb_fit *fit); /* one or two sentences */
 XB_API xb_fit_outcome xb_fit_outcome_of(const xb_fit *fit);
@@ -100,7 +104,8 @@ XB_API int64_t xb_fit_family_iterations(const xb_fit_family *f);
 XB_API double xb_fit_family_gradient_norm(const xb_fit_family *f);
 
 /* Named parameters: the family's own, then "scale" and "offset" in the user's units. The
- * standard error is from the observed information, NAN where the parameter was given. */
+ * standard error is from the observed information; it is NAN for a parameter that was
+ * given. */
 XB_API int64_t xb_fit_family_param_count(const xb_fit_family *f);
 XB_API const char *xb_fit_family_param_name(const xb_fit_family *f, int64_t i);
 XB_API double xb_fit_family_param_value(const xb_fit_family *f, int64_t i);
@@ -109,8 +114,8 @@ XB_API int64_t xb_fit_family_param_find(const xb_fit_family *f,
                                         const char *name); /* -1: none */
 
 XB_API double xb_fit_family_log_likelihood(const xb_fit_family *f);
-/* Parameters that the likelihood had free: of the two criteria below, which count the
- * effective number of samples. */
+/* The number of free parameters, which the two criteria below penalise; the criteria use
+ * the effective number of samples. */
 XB_API int64_t xb_fit_family_free_count(const xb_fit_family *f);
 XB_API double xb_fit_family_aic(const xb_fit_family *f);
 XB_API double xb_fit_family_bic(const xb_fit_family *f);
@@ -120,7 +125,8 @@ XB_API double xb_fit_family_ks(const xb_fit_family *f);
 XB_API double xb_fit_family_ks_p(const xb_fit_family *f);
 XB_API double xb_fit_family_ad(const xb_fit_family *f);
 XB_API double xb_fit_family_ad_p(const xb_fit_family *f);
-/* Of samples of the law whose skewness and kurtosis are as far from its own (F18). */
+/* p-values of skewness and kurtosis: the share of simulated samples of the law that are
+ * as far from its own value (F18). */
 XB_API double xb_fit_family_skewness_p(const xb_fit_family *f);
 XB_API double xb_fit_family_kurtosis_p(const xb_fit_family *f);
 XB_API xb_fit_decision xb_fit_family_decision(const xb_fit_family *f);
@@ -132,8 +138,9 @@ typedef struct xb_fit_sample xb_fit_sample;
 
 XB_API const xb_fit_sample *xb_fit_sample_info(const xb_fit *fit);
 XB_API int64_t xb_fit_sample_count(const xb_fit_sample *s); /* values */
-/* Integrated autocorrelation time in samples, 1 for white noise; the count over it, at
- * most the count; the autocorrelation at lag 1. */
+/* The integrated autocorrelation time in samples, 1 for white noise; the effective number
+ * of samples, which is the count divided by that time and at most the count; and the
+ * autocorrelation at lag 1. */
 XB_API double xb_fit_sample_tau(const xb_fit_sample *s);
 XB_API double xb_fit_sample_effective(const xb_fit_sample *s);
 XB_API double xb_fit_sample_lag1(const xb_fit_sample *s);
@@ -147,32 +154,32 @@ XB_API double xb_fit_sample_excess_kurtosis(const xb_fit_sample *s);
 XB_API double xb_fit_sample_sd_error(const xb_fit_sample *s);
 XB_API double xb_fit_sample_skewness_error(const xb_fit_sample *s);
 XB_API double xb_fit_sample_excess_kurtosis_error(const xb_fit_sample *s);
-/* Distinct values: few of them mean a coarse converter. */
+/* Number of distinct values; few of them indicate a coarse converter. */
 XB_API int64_t xb_fit_sample_distinct(const xb_fit_sample *s);
 XB_API uint64_t xb_fit_sample_checksum(const xb_fit_sample *s); /* of the values */
 
-/* The law file: law, standard errors, diagnostics, provenance. Atomic. */
+/* Writes the law file, with standard errors, diagnostics and provenance, atomically. */
 XB_API xb_status xb_fit_save(xb_ctx *ctx, const xb_fit *fit, const char *path);
 /* The same as text; xb_free() it. */
 XB_API xb_status xb_fit_json(xb_ctx *ctx, char **out, const xb_fit *fit);
 
-/* ---- a law that is given, not fitted
+/* ---- testing a law that is given, not fitted
  *
  *     xb_goodness_result *r = NULL;
- *     if (xb_law_goodness(ctx, &r, law, x, n, NULL) == XB_OK &&
- * xb_goodness_result_fits(r))
- *         ...
+ *     if (xb_law_goodness(ctx, &r, law, x, n, NULL) != XB_OK) ...
+ *     if (xb_goodness_result_fits(r)) ...
  *     xb_goodness_result_destroy(r);
  *
- * Kolmogorov-Smirnov and Anderson-Darling for a law whose parameters were known before
- * the samples were: their null distributions are wider than after a fit, so a fitted law
- * is judged by xb_fit_run(), not by this. The law stands where xb_law_placement() says.
+ * Kolmogorov-Smirnov and Anderson-Darling for a law whose parameters were fixed before
+ * the samples were seen. Their null distributions are wider than after a fit, so test a
+ * fitted law with xb_fit_run(), not with this function. The law is placed as
+ * xb_law_placement() says.
  */
 typedef struct xb_goodness_options {
     size_t struct_size;
     double level;     /* 0.01: below this p-value the law does not fit */
-    bool independent; /* the samples are known to be; false: their autocorrelation says
-                         what they are worth (F9) */
+    bool independent; /* the samples are known to be independent; false: their effective
+                         number follows from the autocorrelation (F9) */
 } xb_goodness_options;
 
 XB_OPTIONS(goodness);
@@ -190,9 +197,9 @@ XB_API double xb_goodness_result_ad(const xb_goodness_result *r);
 XB_API double xb_goodness_result_ad_p(const xb_goodness_result *r); /* never below 1e-6 */
 XB_API bool xb_goodness_result_fits(
     const xb_goodness_result *r); /* both above the level */
-/* How many values the law's support does not hold. */
+/* Number of values outside the law's support. */
 XB_API int64_t xb_goodness_result_outside(const xb_goodness_result *r);
-/* Of the sample, borrowed. */
+/* Statistics of the sample, borrowed. */
 XB_API const xb_fit_sample *xb_goodness_result_sample(const xb_goodness_result *r);
 
 #ifdef __cplusplus

@@ -11,17 +11,17 @@
 extern "C" {
 #endif
 
-/* A larger file is refused: in memory it may take 45 times its bytes. */
+/* Larger files are refused, because a file may take 45 times its size in memory. */
 enum { XB_JSON_BYTES_MAX = 8 << 20 };
 
 /* The object in a file; json_decref() it. Duplicate keys are refused. */
 XB_API xb_status xb_json_load(xb_ctx *ctx, json_t **out, const char *path);
 
-/* Atomic; keys in the order they were set, numbers with 17 digits. Steals
- * nothing. */
+/* Writes the file atomically, with keys in the order they were set and numbers with 17
+ * digits. Takes no ownership. */
 XB_API xb_status xb_json_save(xb_ctx *ctx, const json_t *root, const char *path);
-/* The text alone, xb_free() it; `line`: as short as can be. NULL for root: memory has run
- * out.
+/* The text alone, to be freed with xb_free(); xb_json_line writes it on one line without
+ * blanks. A NULL root fails with XB_E_MEMORY.
  */
 XB_API xb_status xb_json_text(xb_ctx *ctx, char **out, const json_t *root);
 XB_API xb_status xb_json_line(xb_ctx *ctx, char **out, const json_t *root);
@@ -37,15 +37,16 @@ XB_API xb_status xb_json_number(xb_ctx *ctx, double *out, const json_t *object,
 XB_API xb_status xb_json_number_optional(xb_ctx *ctx, double *out, const json_t *object,
                                          const char *path, const char *key);
 
-/* json_real, but null for NAN and infinities, which JSON cannot say. */
+/* As json_real, but null for NAN and infinities, which JSON cannot express. */
 XB_API json_t *xb_json_real(double value);
-/* json_string, but "?" for what is not UTF-8. NULL: memory has run out. */
+/* As json_string, but with "?" for bytes that are not UTF-8. NULL if memory has run out.
+ */
 XB_API json_t *xb_json_string(const char *text);
 
-/* Building. They take `value` over. Where memory has run out (a NULL value says so too)
- * the whole is given up: *object or *list becomes NULL and stays it, through all that is
- * put into it and all that it is put into, and who writes it says so: nothing is left out
- * in silence. */
+/* Build objects and lists; both take ownership of `value`. If memory runs out, or if
+ * `value` is NULL, which means the same, *object or *list becomes NULL and stays NULL
+ * whatever is added to it, and so does every container it is added to. Writing it then
+ * fails, so that nothing is left out silently. */
 XB_API void xb_json_set(json_t **object, const char *key, json_t *value);
 XB_API void xb_json_add(json_t **list, json_t *value);
 

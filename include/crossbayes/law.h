@@ -23,7 +23,7 @@ extern "C" {
 
 typedef struct xb_law xb_law;
 
-/* LAW as on the command line: `gaussian`, `mtj:B=0.15,w=0.5`,
+/* From a text, as on the command line: `gaussian`, `mtj:B=0.15,w=0.5`,
  * `ecram:B=0.1,w=0.6`, `bimodal:m=0.9`, `laplace`, `student:nu=5`,
  * `sinh-arcsinh:epsilon=0,delta=1`, `levels:x=-1/1,p=0.5/0.5,s=0.1` (positions,
  * weights, one width or one for each level; 1 to 8 levels), or the path of a law file.
@@ -43,8 +43,8 @@ XB_API xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
 XB_API xb_status xb_law_from_samples(xb_ctx *ctx, xb_law **out, const double *x,
                                      int64_t n);
 
-/* A law from functions of one's own. It goes through every stage as the built-in families
- * do; what it cannot is being written to a file: xb_law_save, xb_law_json and
+/* A law from the caller's own functions. It works in every stage, as the built-in
+ * families do, but it cannot be written to a file: xb_law_save, xb_law_json and
  * xb_model_save refuse it.
  *
  *     static double density(void *arg, double x) { return 0.5 * exp(-fabs(x)); }
@@ -56,21 +56,23 @@ XB_API xb_status xb_law_from_samples(xb_ctx *ctx, xb_law **out, const double *x,
  *     f.symmetric = true;
  *     if (xb_law_from_functions(ctx, &law, "own-laplace", &f) != XB_OK) ...
  *
- * Functions are called from many threads at once: they must be pure, the same value for
- * the same x, always, and change nothing. x is within the support, masses are in (0,
- * 1/2]. All but pdf may be NULL and are computed from the density then: masses to 1e-12
- * (a smooth density's tails to 1e-12 of themselves), quantiles to the same mass.
+ * Functions are called from many threads at once, so they must be pure: they always
+ * return the same value for the same x, and change nothing. x is within the support, and
+ * masses are in (0, 1/2]. Functions other than pdf may be NULL; they are then computed
+ * from the density: masses to 1e-12 (a smooth density's tails to a relative 1e-12),
+ * quantiles to the same accuracy in mass.
  *
- * Checked here, with one sentence on what is wrong (XB_E_INPUT): the density is finite, 0
- * or more, and integrates to 1 within 1e-9; four moments are finite; cdf and survival are
- * monotone and agree with the density's integral, quantiles with them, to 1e-9; and the
- * density is even where `symmetric` says so. Draws miss u by at most 1e-12 (instead of
- * 4e-15), or as much as rounding x does. */
+ * The functions are checked, and the first fault is reported in one sentence
+ * (XB_E_INPUT): the density must be finite, 0 or more, and integrate to 1 within 1e-9;
+ * four moments must be finite; cdf and survival must be monotone and agree with the
+ * density's integral, and quantiles with them, to 1e-9; and the density must be even if
+ * `symmetric` is set. The mass below a draw differs from u by at most 1e-12 (instead of
+ * 4e-15), or by the effect of rounding x. */
 typedef struct xb_law_functions_options {
     size_t struct_size;
     void *arg;                              /* handed to every function */
-    double (*pdf)(void *arg, double x);     /* needed */
-    double (*log_pdf)(void *arg, double x); /* where pdf underflows it is worth having */
+    double (*pdf)(void *arg, double x);     /* required */
+    double (*log_pdf)(void *arg, double x); /* useful where pdf underflows */
     double (*cdf)(void *arg, double x);     /* mass below and above x; each is used for */
     double (*survival)(void *arg, double x); /* its own tail */
     double (*quantile)(void *arg, double v); /* mass v below, mass v above */
@@ -79,8 +81,8 @@ typedef struct xb_law_functions_options {
     const double *breaks; /* ascending points where the density has corners, jumps or a */
     int64_t n_breaks;     /* narrow peak; copied */
     bool symmetric;       /* about 0: pdf(-x) is pdf(x) */
-    void (*destroy)(void *arg); /* called once, with the law; NULL: nothing to do. Not
-                                   called where making the law fails */
+    void (*destroy)(void *arg); /* called once, when the law is destroyed; NULL: nothing
+                                   to do. Not called if creating the law fails */
 } xb_law_functions_options;
 
 XB_OPTIONS(law_functions);
@@ -89,11 +91,11 @@ XB_OPTIONS(law_functions);
 XB_API xb_status xb_law_from_functions(xb_ctx *ctx, xb_law **out, const char *name,
                                        const xb_law_functions_options *functions);
 
-/* A law file is JSON; unknown keys, impossible values and a broken
- * normalisation are refused. Saving is atomic. */
+/* A law file is JSON. Loading refuses unknown keys, impossible values and a wrong
+ * normalisation. Saving is atomic. */
 XB_API xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path);
 XB_API xb_status xb_law_save(xb_ctx *ctx, const xb_law *law, const char *path);
-/* The JSON text of the file, without provenance; xb_free() it. */
+/* The JSON text of the file, without provenance. Free it with xb_free(). */
 XB_API xb_status xb_law_json(xb_ctx *ctx, char **out, const xb_law *law);
 XB_API void xb_law_destroy(xb_law *law); /* NULL is fine */
 
@@ -107,16 +109,16 @@ XB_API int64_t xb_law_family_find(const char *name); /* -1: none */
 XB_API const char *xb_law_text(const xb_law *law);
 XB_API const char *xb_law_family(const xb_law *law);
 
-/* The parameters that make the law, 0 <= i < xb_law_param_count(); none of a law with
- * data. */
+/* The parameters of the law, 0 <= i < xb_law_param_count(); a law with data has none. */
 XB_API int64_t xb_law_param_count(const xb_law *law);
 XB_API const char *xb_law_param_name(const xb_law *law, int64_t i);
 XB_API double xb_law_param_value(const xb_law *law, int64_t i);
 XB_API int64_t xb_law_param_find(const xb_law *law, const char *name); /* -1: none */
 
 /* A number of the law by its name: a parameter, or one that follows from them. mtj and
- * ecram have A, C and K (the slope of the density at the edges) beside B and w, bimodal s
- * beside m, levels x1, p1, s1, x2, .. NAN for a name the law does not have. */
+ * ecram have A, C and K (the slope of the density at the edges) besides B and w, bimodal
+ * has s besides m, and levels has x1, p1, s1, x2, ... NAN for a name that the law does
+ * not have. */
 XB_API double xb_law_number(const xb_law *law, const char *name);
 
 /* Density, its logarithm (-INFINITY outside the support), mass below and above
@@ -131,7 +133,7 @@ XB_API double xb_law_quantile(const xb_law *law, double u);
 XB_API double xb_law_isf(const xb_law *law, double v);
 
 /* The distance of quantile(v) from the lower edge of the support, or of isf(v)
- * from the upper one, exact where x itself cannot be: at v = 1e-30 of a law on
+ * from the upper one, accurate where x itself cannot be: at v = 1e-30 of a law on
  * [-1, 1], x rounds to -1 while the distance is 1.6e-15. INFINITY where the
  * support has no edge on that side. */
 XB_API double xb_law_quantile_from_edge(const xb_law *law, double v);
@@ -149,8 +151,8 @@ XB_API xb_moments xb_law_moments(const xb_law *law);
 XB_API double xb_law_mean(const xb_law *law);
 XB_API double xb_law_sd(const xb_law *law);
 
-/* Raw moment E[x^k], 0 <= k <= 128; NAN beyond. `student` has moments below nu only:
- * from there on INFINITY for even k and NAN for odd k. */
+/* Raw moment E[x^k], 0 <= k <= 128; NAN beyond. `student` has finite moments for k < nu
+ * only; for larger k they are INFINITY if k is even and NAN if it is odd. */
 XB_API double xb_law_raw_moment(const xb_law *law, int64_t k);
 
 XB_API double xb_law_entropy(const xb_law *law); /* nats */
@@ -165,12 +167,12 @@ XB_API bool xb_law_symmetric(const xb_law *law); /* about its mean */
 XB_API bool xb_law_normal(const xb_law *law);    /* the standard normal: gaussian */
 
 /* Panels: ascending points between which the density is smooth on the scale of
- * the panel, first and last at the (effective) ends of the support. Quadrature
- * splits there. Returns how many there are and writes at most `capacity`.
- * For an unbounded law the ends are where the mass beyond is below 1e-300. */
+ * the panel, first and last at the (effective) ends of the support. Quadrature splits
+ * there. Returns the number of points and writes at most `capacity` of them. For an
+ * unbounded law the ends are where the mass beyond is below 1e-300. */
 XB_API int64_t xb_law_panels(const xb_law *law, double *out, int64_t capacity);
 
-/* Where the law sits in the user's own units: physical = offset + scale * x.
+/* How the law maps to the user's units: physical = offset + scale * x.
  * offset 0, scale 1, unit "" unless it came from a fit or a law file. A frozen value. */
 typedef struct xb_law_place {
     double offset;

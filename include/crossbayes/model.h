@@ -1,16 +1,16 @@
-/* crossbayes/model.h: a trained network: all that prediction needs, in one file.
+/* crossbayes/model.h: a trained network: everything that prediction needs, in one file.
  *
  *     xb_model *model = NULL;
  *     if (xb_model_load(ctx, &model, "model.safetensors") != XB_OK) ...
- *     printf("%s under %s\n", xb_model_net_text(model),
- * xb_law_text(xb_model_law(model))); xb_model_destroy(model);
+ *     puts(xb_model_net_text(model));
+ *     xb_model_destroy(model);
  *
  * A model is the net with a mean and a standard deviation for every random weight, the
- * law of its noise, the scaling of inputs and target, the likelihood, and where it came
- * from. It is made by crossbayes/train.h or from arrays and does not change afterwards
- * (but by xb_model_calibrate, which belongs to its making):
- * threads may share it. The file is safetensors, so Python opens it in one line; texts
- * are in its metadata.
+ * law of its noise, the scaling of inputs and target, the likelihood, and its provenance.
+ * It is made by crossbayes/train.h or from arrays and does not change afterwards, so
+ * threads may share it. (xb_model_calibrate and xb_model_add_process do change a model;
+ * call them before sharing it.) The file is safetensors, so Python opens it in one line;
+ * texts are in its metadata.
  */
 #ifndef CROSSBAYES_MODEL_H
 #define CROSSBAYES_MODEL_H
@@ -23,15 +23,15 @@
 extern "C" {
 #endif
 
-/* What a target is, given the net's outputs (maths V10). */
+/* The distribution of a target, given the net's outputs (maths V10). */
 typedef enum xb_likelihood {
     XB_LIKELIHOOD_AUTO = 0,         /* classes: softmax; numbers: gaussian */
-    XB_LIKELIHOOD_GAUSSIAN,         /* one standard deviation for all, learned */
+    XB_LIKELIHOOD_GAUSSIAN,         /* one learnt standard deviation for all rows */
     XB_LIKELIHOOD_HETEROSCEDASTIC,  /* one for each input, from a second net */
     XB_LIKELIHOOD_SOFTMAX,          /* classes */
     XB_LIKELIHOOD_STUDENT,          /* one standard deviation and heavy tails */
     XB_LIKELIHOOD_POISSON,          /* counts, whose variance is their mean (V40) */
-    XB_LIKELIHOOD_NEGATIVE_BINOMIAL /* counts that vary more than that (V41) */
+    XB_LIKELIHOOD_NEGATIVE_BINOMIAL /* counts with a larger variance (V41) */
 } xb_likelihood;
 
 XB_API const char *xb_likelihood_name(xb_likelihood l); /* "gaussian", ... */
@@ -39,38 +39,38 @@ XB_API xb_status xb_likelihood_parse(xb_ctx *ctx, xb_likelihood *out, const char
 
 typedef struct xb_model xb_model;
 
-/* What a model is made of; all of it is copied. A frozen value. */
+/* The parts of a model; all of them are copied. A frozen value. */
 typedef struct xb_model_parts {
     const xb_net *net;
-    xb_weights weights; /* mu, sigma > 0 where a tensor is random, batchnorm's state */
+    xb_weights weights; /* mu, sigma > 0 for random tensors, batchnorm's state */
     const xb_law *law;
     xb_prior prior;
     xb_likelihood likelihood; /* not AUTO */
     double noise_sd;          /* GAUSSIAN, STUDENT: in the target's units;
                                  NEGATIVE_BINOMIAL: square root of the dispersion */
-    const xb_net *noise_net;  /* HETEROSCEDASTIC: deterministic; else not read */
+    const xb_net *noise_net;  /* HETEROSCEDASTIC: a deterministic net; else ignored */
     const float *noise_mu, *noise_state;
     bool pixels;                     /* inputs are byte / 255 and have no names */
     const char *const *feature_name; /* [inputs of the net] */
     const double *input_mean;        /* [inputs]; NULL: 0 */
     const double *input_sd;          /* [inputs]; NULL: 1 */
     const char *target_name;
-    double target_mean, target_sd;     /* 0 and 1 leave it alone; counts: of their log */
+    double target_mean, target_sd;     /* 0 and 1: not scaled; counts: of their log */
     int64_t classes;                   /* SOFTMAX; else 0 */
     const char *const *class_name;     /* [classes] */
     const char *settings, *provenance; /* JSON; NULL: {} */
     double noise_degrees;              /* STUDENT: degrees of freedom, more than 2 */
 } xb_model_parts;
 
-/* A model from arrays, e.g. trained elsewhere. What a model file may not hold is refused
- * with XB_E_ARGUMENT. */
+/* Makes a model from arrays, e.g. one trained elsewhere. Parts that a model file could
+ * not hold are refused with XB_E_ARGUMENT. */
 XB_API xb_status xb_model_create(xb_ctx *ctx, xb_model **out,
                                  const xb_model_parts *parts);
 
 /* One of several targets. A frozen value. */
 typedef struct xb_model_target {
     const char *name;
-    double mean, sd; /* 0 and 1 leave it alone; counts: of the logarithm of their rate */
+    double mean, sd; /* 0 and 1: not scaled; counts: of the logarithm of their rate */
     double noise_sd; /* GAUSSIAN, STUDENT: in its units; NEGATIVE_BINOMIAL: square root of
                         the dispersion; NAN for the others */
 } xb_model_target;
@@ -81,9 +81,9 @@ XB_API xb_status xb_model_create_targets(xb_ctx *ctx, xb_model **out,
                                          const xb_model_parts *parts,
                                          const xb_model_target *target, int64_t targets);
 
-/* Saving replaces an old file only by a whole new one. Loading trusts nothing:
- * tensors of another shape, values that are not finite and texts that do not parse are
- * refused with XB_E_INPUT. */
+/* Saving replaces an old file only by a complete new one. Loading trusts nothing: tensors
+ * of a wrong shape, values that are not finite and texts that do not parse are refused
+ * with XB_E_INPUT. */
 XB_API xb_status xb_model_save(xb_ctx *ctx, const xb_model *model, const char *path);
 XB_API xb_status xb_model_load(xb_ctx *ctx, xb_model **out, const char *path);
 XB_API void xb_model_destroy(xb_model *model); /* NULL is fine */
@@ -98,16 +98,15 @@ XB_API xb_likelihood xb_model_likelihood(const xb_model *model);
 XB_API const char *xb_model_settings(const xb_model *model);   /* JSON */
 XB_API const char *xb_model_provenance(const xb_model *model); /* JSON */
 
-/* What random weights are made of (V31), NULL where their widths are free; and the states
- * of a random tensor's weights, [cells][size] in the cells' own unit, else NULL. mu and
- * sigma are what follows from them. */
+/* The cells that random weights are made of (V31), NULL if their widths are free; and the
+ * states of the cells of a random tensor, [cells][size] in the cells' own unit, else
+ * NULL. mu and sigma follow from the states. */
 XB_API const xb_weight_cells *xb_model_cells(const xb_model *model);
 XB_API const float *xb_model_cell_states(const xb_model *model, int64_t tensor);
 
-/* Blocks of the net's layout: mu, sigma (0 where a tensor is fixed), batchnorm's
- * state. */
+/* Blocks in the net's layout: mu, sigma (0 for fixed tensors), batchnorm's state. */
 XB_API xb_weights xb_model_weights(const xb_model *model);
-/* The noise net's: mu, no sigma, batchnorm's state; all NULL where there is none. */
+/* Those of the noise net: mu, no sigma, batchnorm's state; all NULL if there is none. */
 XB_API xb_weights xb_model_noise_weights(const xb_model *model);
 
 /* Whether inputs are pixels, byte / 255 each. Their columns have no names (""). */
@@ -116,9 +115,9 @@ XB_API bool xb_model_of_images(const xb_model *model);
 /* Columns as they were named in the training data. */
 XB_API int64_t xb_model_feature_count(const xb_model *model);
 XB_API const char *xb_model_feature_name(const xb_model *model, int64_t i);
-/* How the columns of a table become features; NULL: of images. */
+/* How the columns of a table become features; NULL for a model of images. */
 XB_API const xb_recipe *xb_model_recipe(const xb_model *model);
-/* Of several targets all with commas between them. */
+/* The name of the target; with several targets all names, separated by commas. */
 XB_API const char *xb_model_target_name(const xb_model *model);
 XB_API int64_t xb_model_target_count(const xb_model *model); /* 1 or more */
 /* Names are borrowed; beyond the last, NULL and NAN. */
@@ -126,9 +125,9 @@ XB_API xb_model_target xb_model_target_at(const xb_model *model, int64_t k);
 XB_API int64_t xb_model_class_count(const xb_model *model); /* 0: a target of numbers */
 XB_API const char *xb_model_class_name(const xb_model *model, int64_t k);
 
-/* A table as the model wants it: its columns by name, or by their order where the table
- * has no names, made into features by the model's recipe; with `target` also its target
- * and its classes. Of the options `id`, `missing` and `block` are read. */
+/* Reads a table for the model: its columns by name, or by their order if the table has no
+ * names, are made into features by the model's recipe; with `target` its target and
+ * classes are read as well. Only `id`, `missing` and `block` of the options are used. */
 XB_API xb_status xb_model_frame_read(xb_ctx *ctx, xb_frame **out, const xb_model *model,
                                      const char *path, bool target,
                                      const xb_frame_options *opt); /* NULL: defaults */
@@ -137,45 +136,45 @@ XB_API xb_status xb_model_frame_create(xb_ctx *ctx, xb_frame **out, const xb_mod
                                        int64_t n_rows, bool target,
                                        const xb_frame_options *opt);
 
-/* Inputs enter the net as (x - mean) / sd, outputs leave it as mean + sd y, for counts as
- * the exponential of that, their rate; of several targets the first one's. */
+/* The net takes inputs as (x - mean) / sd; its output y means mean + sd y, and for counts
+ * the exponential of that, their rate. With several targets these are the first one's. */
 XB_API const double *xb_model_input_mean(const xb_model *model); /* [features] */
 XB_API const double *xb_model_input_sd(const xb_model *model);   /* [features] */
 XB_API double xb_model_target_mean(const xb_model *model);
 XB_API double xb_model_target_sd(const xb_model *model);
 
-/* (C27) Where intervals were recalibrated on held-out rows (xb_model_calibrate): for the
- * levels 0.01, 0.02, .. 0.99 those whose quantiles xb_predict gives instead,
- * XB_CALIBRATION_LEVELS of them; NULL: they were not. */
+/* (C27) If intervals were recalibrated on held-out rows (xb_model_calibrate): for each
+ * level 0.01, 0.02, ..., 0.99 the level whose quantile xb_predict uses instead,
+ * XB_CALIBRATION_LEVELS of them; NULL: they were not recalibrated. */
 #ifndef XB_CALIBRATION_LEVELS
 #define XB_CALIBRATION_LEVELS 99
 #endif
 XB_API const double *xb_model_calibration(const xb_model *model);
 
-/* (V43) Of a Gaussian process beside the net (xb_model_add_process), its length; NAN:
+/* (V43) The length of the Gaussian process beside the net (xb_model_add_process); NAN:
  * there is none. */
 XB_API double xb_model_process_length(const xb_model *model);
 
-/* An ensemble: posteriors trained apart on the same rows (xb_train_options.members),
- * which predict as one, an equal mixture. Member i, 0 <= i < count, is a model of its
- * own, borrowed from the ensemble; NULL beyond. A single posterior has one member,
- * itself. Weights, noise weights and settings that are asked of an ensemble are its first
- * member's. */
+/* An ensemble consists of posteriors trained separately on the same rows
+ * (xb_train_options.members), which predict together as an equal mixture. Member i, 0 <=
+ * i < count, is a model of its own, borrowed from the ensemble; NULL beyond. A single
+ * posterior has one member, itself. The functions above return the weights, noise weights
+ * and settings of an ensemble's first member. */
 enum { XB_MEMBERS_MOST = 1000 };
 XB_API int64_t xb_model_member_count(const xb_model *model);
 XB_API const xb_model *xb_model_member_at(const xb_model *model, int64_t i);
 
-/* Of the gaussian and student likelihoods, in the (first) target's units;
- * NEGATIVE_BINOMIAL: the square root of the dispersion; NAN for the others. Of an
- * ensemble the root mean square over members. */
+/* The standard deviation of the noise for the gaussian and student likelihoods, in the
+ * (first) target's units; NEGATIVE_BINOMIAL: the square root of the dispersion; NAN for
+ * the others. For an ensemble it is the root mean square over members. */
 XB_API double xb_model_noise_sd(const xb_model *model);
-/* Of the student likelihood, its degrees of freedom; NAN for the others. */
+/* The degrees of freedom of the student likelihood; NAN for the others. */
 XB_API double xb_model_noise_degrees(const xb_model *model);
 /* Whether the target is a count: likelihood POISSON or NEGATIVE_BINOMIAL. */
 XB_API bool xb_model_of_counts(const xb_model *model);
-/* Of counts, the dispersion of target k: a count of rate r has the variance r +
- * dispersion r^2, so 0 for POISSON. NAN for other likelihoods. Of an ensemble the mean
- * over members.
+/* The dispersion of target k for counts: a count of rate r has the variance r +
+ * dispersion r^2, so it is 0 for POISSON. NAN for other likelihoods. For an ensemble it
+ * is the mean over members.
  */
 XB_API double xb_model_dispersion(const xb_model *model, int64_t k);
 

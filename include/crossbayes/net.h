@@ -3,9 +3,9 @@
  *     xb_net *net = NULL;
  *     xb_net_parse(ctx, &net, "dense 16, elu, dense 1", (xb_shape){1, 1, 8}, NULL);
  *
- * A net is a shape, not numbers: parameters live in blocks of the caller, one per
- * kind (means, standard deviations, gradients), laid out by the net's table of
- * tensors. A pass owns the workspace of one batch: forward, then backward.
+ * A net describes shapes and holds no numbers: parameters are in blocks that the caller
+ * owns, one per kind (means, standard deviations, gradients), laid out by the net's table
+ * of tensors. A pass owns the workspace of one batch: forward, then backward.
  *
  *     xb_pass_options opt = xb_pass_options_default();
  *     xb_pass *pass = NULL;
@@ -17,8 +17,8 @@
  *     xb_gradient gradient = {d_mu, d_sigma, NULL};
  *     xb_pass_backward(ctx, pass, &gradient, dy);
  *
- * Noise is never stored: backward makes the same draw again. A net never changes
- * while passes use it, so threads may share it, each with a pass and a context of
+ * Noise is never stored: the backward pass makes the same draws again. A net never
+ * changes while passes use it, so threads may share it, each with a pass and a context of
  * its own.
  */
 #ifndef CROSSBAYES_NET_H
@@ -44,8 +44,8 @@ typedef struct xb_shape {
     int64_t h, w, c;
 } xb_shape;
 
-/* Which tensors are random: theta = mu + sigma z. Scale and shift of batchnorm
- * never are. */
+/* Which tensors are random: theta = mu + sigma z. Scale and shift of batchnorm are never
+ * random. */
 typedef enum xb_stochastic {
     XB_STOCHASTIC_KERNELS = 0, /* kernels; biases are fixed (the paper's nets) */
     XB_STOCHASTIC_ALL = 1,     /* kernels and biases (its energy study) */
@@ -71,9 +71,9 @@ typedef struct xb_net xb_net;
  *   maxpool K [stride S] [floor|ceil]                 stride K, floor
  *   batchnorm [momentum M] [epsilon E]                0.99, 0.001
  *   elu, relu, tanh, sigmoid, flatten
- * `same` pads as TensorFlow does; `ceil` keeps a last window that hangs over the
- * edge. Shapes are inferred from `input`; an error quotes the text and names the
- * layer, counted from 1. opt NULL: kernels stochastic. */
+ * `same` pads as TensorFlow does; `ceil` keeps a last window that extends beyond the
+ * edge. Shapes are inferred from `input`; an error quotes the text and names the layer,
+ * counted from 1. opt NULL: kernels stochastic. */
 XB_API xb_status xb_net_parse(xb_ctx *ctx, xb_net **out, const char *text, xb_shape input,
                               const xb_net_options *opt);
 XB_API void xb_net_destroy(xb_net *net); /* NULL is fine */
@@ -113,18 +113,19 @@ XB_API int64_t xb_net_tensor_count(const xb_net *net);
 XB_API const xb_tensor *xb_net_tensor_at(const xb_net *net, int64_t i); /* borrowed */
 XB_API int64_t xb_net_tensor_find(const xb_net *net, const char *name); /* -1: none */
 
-/* Random or fixed, tensor by tensor; kernels and biases only. */
+/* Makes one tensor random or fixed; kernels and biases only. */
 XB_API xb_status xb_net_set_stochastic(xb_ctx *ctx, xb_net *net, int64_t tensor,
                                        bool stochastic);
 
-XB_API int64_t xb_net_param_count(const xb_net *net);      /* elements of a block */
-XB_API int64_t xb_net_stochastic_count(const xb_net *net); /* of them random */
+XB_API int64_t xb_net_param_count(const xb_net *net); /* elements of a parameter block */
+XB_API int64_t xb_net_stochastic_count(const xb_net *net); /* random ones among them */
 /* Running mean and variance of every batchnorm: state, not parameters. */
 XB_API int64_t xb_net_state_count(const xb_net *net);
 
-/* Where training may start: kernels uniform within sqrt(6 / (fan in + fan out)) (Glorot
- * & Bengio 2010; maths N17) by their place in the stream of `key`, biases of hidden dense
- * layers within the length of their unit's kernel, other biases and shifts 0, scales 1.
+/* Initial values for training: kernels uniform within sqrt(6 / (fan in + fan out))
+ * (Glorot & Bengio 2010; maths N17) by their place in the stream of `key`, biases of
+ * hidden dense layers within the length of their unit's kernel, other biases and shifts
+ * 0, scales 1.
  */
 XB_API void xb_net_params_start(const xb_net *net, xb_real *mu, xb_key key);
 /* Running means 0, variances 1. */
@@ -132,13 +133,12 @@ XB_API void xb_net_state_start(const xb_net *net, xb_real *state);
 
 /* ---- passes */
 
-/* How weight noise enters a batch (maths N8-N11). Each gives every example weights of
- * the same law; they differ in what examples share, so in the variance of gradients.
- *   SHARED   one draw for the whole batch
- *   EXAMPLE  one draw for each `group` examples
- *   FLIPOUT  one draw, its signs turned per example; symmetric laws
- *   LOCAL    noise on the layer's outputs; gaussian law. Exact for dense layers; of a
- *            conv layer each output has the right law, but not their dependence */
+/* How weight noise enters a batch (maths N8-N11). With each estimator, every example has
+ * weights of the same law; the estimators differ in what examples share, and so in the
+ * variance of gradients. SHARED   one draw for the whole batch EXAMPLE  one draw for each
+ * `group` examples FLIPOUT  one draw with random signs for each example; symmetric laws
+ *   LOCAL    noise on the layer's outputs; gaussian law. Exact for dense layers; for a
+ * conv layer each output has the right law, but their dependence is lost */
 typedef enum xb_estimator {
     XB_ESTIMATOR_SHARED = 0,
     XB_ESTIMATOR_EXAMPLE,
@@ -152,20 +152,21 @@ XB_API xb_status xb_estimator_parse(xb_ctx *ctx, xb_estimator *out, const char *
 typedef struct xb_pass_options {
     size_t struct_size;
     const char *backend; /* NULL: the context's; "cpu": the fastest; "ref": plain C;
-                            "cuda": a GPU, by libcrossbayes-cuda.so;
-                            "auto": that where there is one and the net is large enough to
-                            gain, else the CPU */
-    int64_t batch;       /* the largest, 100 */
-    bool gradients;      /* true; false: forward only, in less memory */
+                            "cuda": a GPU, through libcrossbayes-cuda.so; "auto": a GPU if
+                            there is one and the net is large enough to run faster on it,
+                            else the CPU */
+    int64_t batch;       /* 100: largest number of examples */
+    bool gradients; /* true: backward passes are possible; false: forward only, in less
+                       memory */
     xb_estimator estimator;
-    int64_t group; /* EXAMPLE: examples that share a draw, 1 */
+    int64_t group; /* EXAMPLE: number of examples that share a draw, 1 */
 } xb_pass_options;
 
 XB_OPTIONS(pass);
 
 typedef struct xb_pass xb_pass;
 
-/* `net` is borrowed and must outlive the pass. All memory is taken here. */
+/* `net` is borrowed and must outlive the pass. All memory is allocated here. */
 XB_API xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
                                 const xb_pass_options *opt);
 XB_API void xb_pass_destroy(xb_pass *pass);        /* NULL is fine */
@@ -176,34 +177,33 @@ XB_API int64_t xb_pass_bytes(const xb_pass *pass); /* of workspace */
 XB_API int64_t xb_backend_count(void);
 XB_API const char *xb_backend_name(int64_t i);
 
-/* Draws of elements first, first + 1, ... (crossbayes/draw.h) made by a backend, NULL: the
- * context's: the bytes of xb_sampler_fill. Fails where a device does. */
+/* Draws of elements first, first + 1, ... (crossbayes/draw.h) made by a backend (NULL:
+ * the context's), with the bytes of xb_sampler_fill. Fails if a device fails. */
 XB_API xb_status xb_sampler_fill_on(xb_ctx *ctx, const char *backend, const xb_sampler *s,
                                     float *z, int64_t n, const xb_stream *where,
                                     int64_t first);
 
-/* Blocks of the net's layout, borrowed; all but new_state are only read. A frozen value,
+/* Blocks in the net's layout, borrowed; only new_state is written. A frozen value,
  * as are the noise and the gradient below. */
 typedef struct xb_weights {
-    const xb_real *mu;    /* [param_count] */
-    const xb_real *sigma; /* [param_count], read where a tensor is stochastic; NULL
-                             will do without noise */
+    const xb_real *mu; /* [param_count] */
+    const xb_real *
+        sigma; /* [param_count], read for stochastic tensors; may be NULL without noise */
     const xb_real *state; /* [state_count]; NULL if that is 0 */
-    xb_real *new_state;   /* [state_count]: the state after the batch, written in mode
-                             TRAIN and needed there where state_count > 0; may be the
-                             block that `state` is */
+    xb_real *new_state; /* [state_count]: the state after the batch, written in mode TRAIN
+                           and required there if state_count > 0; may be the same block as
+                           `state` */
 } xb_weights;
 
-/* Where in the stream of noise a pass stands: element i of tensor t is the draw at
- * {key, tensor t, sample, step} (maths N7). */
+/* The place of a pass in the stream of noise: element i of tensor t is the draw at {key,
+ * tensor t, sample, step} (maths N7). */
 typedef struct xb_noise {
     const xb_sampler *sampler; /* a standardised law */
     xb_key key;
     uint32_t step, sample;
-    bool antithetic; /* odd samples take the even one before them with -z; symmetric
-                        laws */
-    int64_t first;   /* number of the batch's first example: with it a batch in parts
-                        gets the noise of the whole */
+    bool antithetic; /* an odd sample is the even one before it with -z; symmetric laws */
+    int64_t first;   /* number of the batch's first example, so that a batch processed in
+                        parts gets the noise of the whole */
 } xb_noise;
 
 /* TRAIN: batchnorm uses the batch's statistics and moves the running ones towards
@@ -211,8 +211,8 @@ typedef struct xb_noise {
 typedef enum xb_mode { XB_MODE_PREDICT = 0, XB_MODE_TRAIN = 1 } xb_mode;
 
 /* y [batch][output] from x [batch][input]; noise NULL: theta = mu. 0 <= batch <= the
- * largest. For a backward pass, x and the weights must stay as they are till then.
- * Fails with XB_E_ARGUMENT where law and estimator do not agree. */
+ * largest. If a backward pass follows, x and the weights must stay unchanged until then.
+ * Fails with XB_E_ARGUMENT if the estimator does not allow the law. */
 XB_API xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
                                  int64_t batch, const xb_weights *weights,
                                  const xb_noise *noise, xb_mode mode);
@@ -220,30 +220,32 @@ XB_API xb_status xb_pass_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const x
 /* A frozen value. */
 typedef struct xb_gradient {
     xb_real *mu;    /* [param_count], added to */
-    xb_real *sigma; /* [param_count], added to where a tensor is stochastic; NULL will do
-                       without noise */
+    xb_real *sigma; /* [param_count], added to for stochastic tensors; may be NULL without
+                       noise */
     xb_real *x;     /* [batch][input], written; NULL: not wanted */
 } xb_gradient;
 
-/* Of a function whose gradient by the outputs of the last forward pass is dy. */
+/* The gradient of a function whose gradient with respect to the outputs of the last
+ * forward pass is dy. */
 XB_API xb_status xb_pass_backward(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
                                   const xb_real *dy);
 
-/* dy [batch][output] from y: the gradient of a loss that the caller keeps. false asks to
- * stop: the step then fails with XB_E_CANCELLED, and gradients are not to be used. */
+/* Writes dy [batch][output] from y: the gradient of a loss, whose value the caller keeps.
+ * Returning false stops: the step then fails with XB_E_CANCELLED, and the gradients are
+ * invalid. */
 typedef bool (*xb_loss_fn)(void *arg, xb_real *dy, const xb_real *y, int64_t batch);
 
-/* A step of training: xb_pass_forward in mode TRAIN, the loss, and xb_pass_backward as
- * one; small nets take a shorter way than by the three calls. There is nothing to go back
- * through after it. `fresh`: gradients by mu and sigma are set, not added to. */
+/* A step of training: xb_pass_forward in mode TRAIN, the loss, and xb_pass_backward in
+ * one call, which is faster for small nets. No backward pass is possible after it.
+ * `fresh`: the gradients of mu and sigma are set, not added to. */
 XB_API xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
                               bool fresh, const xb_real *x, int64_t batch,
                               const xb_weights *weights, const xb_noise *noise,
                               xb_loss_fn loss, void *arg);
 
-/* ---- likelihoods: minus the log-likelihood of a batch, summed in double, and its
- * gradient by the net's outputs (maths N13-N16, N20, V40, V41). Gradients are written,
- * and may be NULL. Nothing fails; what is not a number stays so. */
+/* ---- likelihoods: the negative log likelihood of a batch, summed in double, and its
+ * gradient with respect to the net's outputs (maths N13-N16, N20, V40, V41). Gradients
+ * are set, not added to, and may be NULL. Nothing fails; NaN propagates. */
 
 /* Sum of (y - target)^2, n values. */
 XB_API double xb_nll_square(xb_real *dy, const xb_real *y, const xb_real *target,
@@ -260,9 +262,9 @@ XB_API double xb_nll_student(xb_real *dy, double *d_log_sd, double *d_shape,
                              const xb_real *y, const xb_real *target, double log_sd,
                              double shape, int64_t n, int64_t stride);
 
-/* Counts, n values, `stride` apart in y, count and dy: Poisson of the rate exp(centre +
- * unit y); negative binomial of that mean, whose variance is rate + exp(log_dispersion)
- * rate^2. count: whole numbers, 0 or more. */
+/* Counts, n values, `stride` apart in y, count and dy: a Poisson law with the rate
+ * exp(centre + unit y), or a negative binomial law with that mean and the variance rate +
+ * exp(log_dispersion) rate^2. count: whole numbers, 0 or more. */
 XB_API double xb_nll_poisson(xb_real *dy, const xb_real *y, const xb_real *count,
                              double centre, double unit, int64_t n, int64_t stride);
 XB_API double xb_nll_negative_binomial(xb_real *dy, double *d_log_dispersion,
@@ -276,16 +278,16 @@ typedef enum xb_sd_link { XB_SD_EXP = 0, XB_SD_SOFTPLUS = 1 } xb_sd_link;
 
 XB_API double xb_sd_of(xb_sd_link link, double least, double raw);
 
-/* mean and raw [rows][d] with rows `stride` apart: d where they come from two nets, 2 d
- * where one net gives [rows][2 d], means first: then raw = mean + d. The gradients lie
- * like them. target [rows][d]. least >= 0. */
+/* mean and raw are [rows][d] with rows `stride` apart: d if they come from two nets, 2 d
+ * if one net gives [rows][2 d] with the means first, so that raw = mean + d. The
+ * gradients have the same layout. target [rows][d]. least >= 0. */
 XB_API double xb_nll_heteroscedastic(xb_real *d_mean, xb_real *d_raw, const xb_real *mean,
                                      const xb_real *raw, const xb_real *target,
                                      int64_t rows, int64_t d, int64_t stride,
                                      xb_sd_link link, double least);
 
-/* Cross entropy of softmax(y), y [rows][classes]. label [rows] in [0, classes): NAN is
- * returned, and nothing written, where one is not. */
+/* Cross entropy of softmax(y), y [rows][classes]. label [rows] in [0, classes); if one is
+ * not, NAN is returned and nothing is written. */
 XB_API double xb_nll_softmax(xb_real *dy, const xb_real *y, const int32_t *label,
                              int64_t rows, int64_t classes);
 

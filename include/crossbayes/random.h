@@ -7,8 +7,7 @@
  * How element i finds its word (maths R2): elements go in blocks of 64, a block
  * takes 16 consecutive counters, and word (i/16 mod 4) of counter
  * 16*(i/64) + (i mod 16) is element i's. So sixteen neighbouring elements are
- * the same word of sixteen neighbouring counters, which is what a vector
- * register wants.
+ * the same word of sixteen neighbouring counters, which suits vector registers.
  */
 #ifndef CROSSBAYES_RANDOM_H
 #define CROSSBAYES_RANDOM_H
@@ -19,15 +18,16 @@
 extern "C" {
 #endif
 
-/* Why a number is drawn. A key of another purpose is an independent stream. 6 is free,
- * for tests; numbers from 1000 on are for programs. */
+/* What a number is drawn for. Keys of different purposes give independent streams. 6 is
+ * reserved for tests; programs may use numbers from 1000 on. */
 typedef enum xb_purpose {
-    XB_PURPOSE_SAMPLE = 1,    /* draws a user asked for */
+    XB_PURPOSE_SAMPLE = 1,    /* draws that a user asked for */
     XB_PURPOSE_WEIGHT = 2,    /* weight noise of a network */
     XB_PURPOSE_DATA = 3,      /* synthetic data, splits, shuffles */
     XB_PURPOSE_INIT = 4,      /* initial parameters */
     XB_PURPOSE_BOOTSTRAP = 5, /* simulated null distributions, resampling */
-    XB_PURPOSE_ARRAY = 16     /* what differs between devices, when they forget */
+    XB_PURPOSE_ARRAY = 16     /* differences between devices, and the times at which their
+                                 noise is redrawn */
 } xb_purpose;
 
 /* A frozen value. */
@@ -35,8 +35,8 @@ typedef struct xb_key {
     uint32_t word[2];
 } xb_key;
 
-/* Where a tensor's noise sits. Elements are numbered from 0; at most 2^34 of
- * them (XB_STREAM_MAX). A frozen value. */
+/* The place of a tensor's noise in the random stream. Elements are numbered from 0; there
+ * are at most 2^34 of them (XB_STREAM_MAX). A frozen value. */
 typedef struct xb_stream {
     xb_key key;
     uint32_t tensor;

@@ -1,21 +1,20 @@
 /* crossbayes/recipe.h: how the columns of a table become features.
  *
  * A recipe is made from a training table (crossbayes/data.h, `prepare`) and kept in the
- * model, so that every later table is taken the same way. Features come in the order of
- * the columns:
+ * model, so that every later table is converted in the same way. Features are in the
+ * order of the columns:
  *
- *   a column of numbers   one feature of its name; where cells were missing, their mean
- *                         takes their place, and a second feature "NAME missing" is 1
- *                         there and 0 elsewhere
- *   a column of words     a feature "NAME=WORD" for each word, ascending by bytes, 1
- *                         where the cell has it and 0 elsewhere; where cells were
- *                         missing, "NAME missing" too
- *   a column of dates     where it is kept, days since 1970-01-01
+ *   a column of numbers   one feature of the same name; missing cells are replaced by the
+ * column's mean, and then a second feature "NAME missing" is 1 there and 0 elsewhere a
+ * column of words     a feature "NAME=WORD" for each word, ascending by bytes, 1 where
+ * the cell has it and 0 elsewhere; if cells were missing, "NAME missing" as well a column
+ * of dates     where it is kept, days since 1970-01-01
  *
- * Columns that would only mislead a net are left out, unless they are to be kept: those
- * that never change or are empty; dates and times; numbers of rows (whole numbers, each
- * once, in a column called id, index or the like) and columns with another word in most
- * rows; more than XB_WORDS_MAX different words; text that is not UTF-8.
+ * Columns that would only mislead a net are left out unless the caller keeps them
+ * explicitly: columns that never change or are empty; dates and times; row numbers
+ * (distinct whole numbers in a column called id, index or similar); columns with a
+ * different word in most rows, or with more than XB_WORDS_MAX different words; text that
+ * is not UTF-8.
  */
 #ifndef CROSSBAYES_RECIPE_H
 #define CROSSBAYES_RECIPE_H
@@ -28,9 +27,10 @@ extern "C" {
 
 typedef struct xb_recipe xb_recipe;
 
-/* What becomes of missing cells: empty ones, NA, N/A, NaN, null and ?. */
+/* Treatment of missing cells, which are empty, NA, N/A, NaN, null or ?. */
 typedef enum xb_missing {
-    XB_MISSING_IMPUTE, /* as above; what a model never saw missing is filled too */
+    XB_MISSING_IMPUTE, /* as above; columns without gaps in training are filled with their
+                          mean */
     XB_MISSING_REFUSE  /* an error with file and line */
 } xb_missing;
 
@@ -46,8 +46,8 @@ typedef enum xb_column_kind {
 XB_API const char *xb_column_kind_name(xb_column_kind k); /* "numbers", ... */
 XB_API xb_status xb_column_kind_parse(xb_ctx *ctx, xb_column_kind *out, const char *text);
 
-/* Words of a column that become features unasked; of a column that is to be kept,
- * XB_CLASSES_MAX (crossbayes/data.h). */
+/* The largest number of words of a column that become features; for a column that is kept
+ * explicitly it is XB_CLASSES_MAX (crossbayes/data.h). */
 #define XB_WORDS_MAX 256
 
 /* The columns that features come from, in their order. */
@@ -55,14 +55,14 @@ XB_API int64_t xb_recipe_column_count(const xb_recipe *recipe);
 XB_API const char *xb_recipe_column_name(const xb_recipe *recipe, int64_t i);
 XB_API int64_t xb_recipe_column_find(const xb_recipe *recipe, const char *name);
 XB_API xb_column_kind xb_recipe_column_kind(const xb_recipe *recipe, int64_t i);
-/* In place of missing numbers; 0 for words. */
+/* The value that replaces missing numbers; 0 for words. */
 XB_API double xb_recipe_column_fill(const xb_recipe *recipe, int64_t i);
-/* Has a feature that tells where it is missing. */
+/* Whether a further feature marks the missing cells. */
 XB_API bool xb_recipe_column_flagged(const xb_recipe *recipe, int64_t i);
 XB_API int64_t xb_recipe_word_count(const xb_recipe *recipe, int64_t i);
 XB_API const char *xb_recipe_word_name(const xb_recipe *recipe, int64_t i, int64_t k);
 XB_API int64_t xb_recipe_feature_count(const xb_recipe *recipe);
-/* The column that names rows, NULL: none. */
+/* The column that names rows; NULL: none. */
 XB_API const char *xb_recipe_id(const xb_recipe *recipe);
 
 #ifdef __cplusplus

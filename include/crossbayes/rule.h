@@ -17,7 +17,7 @@ typedef struct xb_rule xb_rule;
 
 XB_API void xb_rule_destroy(xb_rule *rule); /* NULL is fine */
 XB_API int64_t xb_rule_count(const xb_rule *rule);
-/* [count], ascending, and the weight of each [count]; borrowed from the rule. */
+/* The nodes [count], ascending, and their weights [count]; borrowed from the rule. */
 XB_API const double *xb_rule_nodes(const xb_rule *rule);
 XB_API const double *xb_rule_weights(const xb_rule *rule);
 
@@ -31,10 +31,10 @@ XB_API xb_status xb_rule_lobatto(xb_ctx *ctx, xb_rule **out, int64_t n);
 XB_API xb_status xb_rule_laguerre(xb_ctx *ctx, xb_rule **out, int64_t n);
 XB_API xb_status xb_rule_hermite(xb_ctx *ctx, xb_rule **out, int64_t n);
 
-/* How the recurrence coefficients of a law are found. WHEELER is the paper's
- * way, from raw moments: it breaks at n of about 10 to 30 and then fails with
- * XB_E_NUMERIC; STABLE is a discretised Lanczos procedure on the law's panels,
- * good to n = 256 and beyond. */
+/* How the recurrence coefficients of a law are computed. WHEELER is the paper's method,
+ * from raw moments: it breaks down at n of about 10 to 30 and then fails with
+ * XB_E_NUMERIC. STABLE is a discretised Lanczos procedure on the law's panels, accurate
+ * up to n = 256 and beyond. */
 typedef enum xb_recurrence_method {
     XB_RECURRENCE_STABLE = 0,
     XB_RECURRENCE_WHEELER = 1
@@ -45,13 +45,14 @@ XB_API const char *xb_recurrence_method_name(xb_recurrence_method method);
 XB_API xb_status xb_recurrence_method_parse(xb_ctx *ctx, xb_recurrence_method *out,
                                             const char *text);
 
-/* The most points a Gauss rule of the law can have: XB_RULE_MAX, or fewer where its
- * moments end. n points need those up to 2n - 2, so `student` has (nu + 2) / 2 at most.
+/* The largest number of points that a Gauss rule of the law can have: XB_RULE_MAX, or
+ * fewer if high moments do not exist. n points need moments up to 2n - 2, so `student`
+ * allows at most (nu + 2) / 2.
  */
 XB_API int64_t xb_rule_gauss_most(const xb_law *law);
 
-/* The Gauss rule with the law as weight, exact for polynomials to degree
- * 2n - 1. Two points give any Gaussian cross entropy exactly (Q7). XB_E_INPUT beyond
+/* The Gauss rule with the law as weight, exact for polynomials up to degree 2n - 1. Two
+ * points give any Gaussian cross entropy exactly (Q7). XB_E_INPUT beyond
  * xb_rule_gauss_most(). */
 XB_API xb_status xb_rule_gauss(xb_ctx *ctx, xb_rule **out, const xb_law *law, int64_t n,
                                xb_recurrence_method method);
@@ -62,19 +63,18 @@ XB_API xb_status xb_rule_recurrence(xb_ctx *ctx, double *alpha, double *beta,
                                     const xb_law *law, int64_t n,
                                     xb_recurrence_method method);
 
-/* Composite rules for expectations of functions that are not smooth. All of
- * them are rules for E[f] under the law.
+/* Composite rules for expectations E[f] under the law of functions that are not smooth.
  *   SPLIT      Gauss-Legendre on both sides of a peak at 0, trapezoid across it
- *              (bounded laws; the options say how wide it is)
+ *              (bounded laws; the options set its width)
  *   LAGUERRE   two-sided Gauss-Laguerre, for laws on the real line
- *   LEGENDRE   plain Gauss-Legendre over the support, kink and all
+ *   LEGENDRE   plain Gauss-Legendre over the support, across any kink
  *   HERMITE    plain Gauss-Hermite reweighted, for laws on the real line
- *   MODES      Gauss-Hermite about each mode of `bimodal`
+ *   MODES      Gauss-Hermite around each mode of `bimodal` or `levels`
  *   TRAPEZOID  equidistant over the effective support (spectral for smooth laws on the
  *              real line)
- *   SMOOTH     panels split where the law says, and the ends mapped by x = edge -+ v^2 so
- *              that q log q is smooth: the one to use
- * `n` is the total number of points asked for; xb_rule_count() says what was used. */
+ *   SMOOTH     the law's panels, with the ends mapped by x = edge -+ v^2 so that q log q
+ * is smooth: the recommended rule `n` is the requested total number of points;
+ * xb_rule_count() is the number used. */
 typedef enum xb_composite {
     XB_COMPOSITE_SPLIT,
     XB_COMPOSITE_LAGUERRE,

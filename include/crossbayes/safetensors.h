@@ -23,7 +23,7 @@ extern "C" {
 enum {
     XB_STORED_DIMENSIONS = 8,
     XB_STORED_ALIGNMENT = 8,              /* of every tensor read, in bytes */
-    XB_SAFETENSORS_HEADER_MAX = 16 << 20, /* bytes; a longer one is refused */
+    XB_SAFETENSORS_HEADER_MAX = 16 << 20, /* bytes; a longer header is refused */
 };
 
 /* In the order in which tensors lie in a file: the widest first, so that each is
@@ -57,11 +57,10 @@ XB_API int64_t xb_stored_type_size(xb_stored_type type);     /* bytes of one ele
  * 2^63 bytes). */
 XB_API bool xb_stored_bytes(int64_t *out, const xb_stored *tensor);
 
-/* Writes the tensors and the texts; the old file stays until the new one is
- * whole. Tensors are put in the order of their type, then of their names' bytes,
- * whatever order they come in; the texts keep theirs. Names are UTF-8, none
- * twice, none "__metadata__". The bytes are those of the Python package
- * `safetensors`. */
+/* Writes the tensors and the texts; an old file stays until the new one is complete.
+ * Tensors are sorted by type, then by the bytes of their names; texts keep their order.
+ * Names are UTF-8 and distinct, and none is "__metadata__". The bytes are those that the
+ * Python package `safetensors` writes. */
 XB_API xb_status xb_safetensors_write(xb_ctx *ctx, const char *path,
                                       const xb_stored *tensors, int64_t n_tensors,
                                       const xb_stored_text *texts, int64_t n_texts);
@@ -73,15 +72,15 @@ typedef struct xb_safetensors xb_safetensors;
 XB_API xb_status xb_safetensors_open(xb_ctx *ctx, xb_safetensors **out, const char *path);
 XB_API void xb_safetensors_destroy(xb_safetensors *file); /* NULL is fine */
 
-/* What is in it, tensors in the order of their bytes. All views and texts are
- * borrowed from the file. */
+/* The contents, with tensors in the order of their data. All views and texts are borrowed
+ * from the file. */
 XB_API int64_t xb_safetensors_count(const xb_safetensors *file);
 XB_API const xb_stored *xb_safetensors_at(const xb_safetensors *file, int64_t i);
 XB_API int64_t xb_safetensors_find(const xb_safetensors *file,
                                    const char *name); /* -1: none */
 XB_API const char *xb_safetensors_text(const xb_safetensors *file, const char *key);
 
-/* As find, but fails unless it is there with this type and shape. */
+/* As find, but fails unless the tensor exists with this type and shape. */
 XB_API xb_status xb_safetensors_get(xb_ctx *ctx, const xb_stored **out,
                                     const xb_safetensors *file, const char *name,
                                     xb_stored_type type, const int64_t *shape,

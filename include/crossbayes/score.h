@@ -12,8 +12,9 @@
  *     puts(xb_verdict_name(xb_distances_verdict(xb_evaluation_outputs(e, 1))));
  *     xb_evaluation_destroy(e);
  *
- * xb_predict_draws and the scores of crossbayes/compare.h in one, a few rows at a time:
- * memory does not grow with rows times draws, and progress is told ("scoring").
+ * These functions combine xb_predict_draws and the scores of crossbayes/compare.h, a few
+ * rows at a time: memory does not grow with rows times draws, and progress is reported
+ * ("scoring").
  */
 #ifndef CROSSBAYES_SCORE_H
 #define CROSSBAYES_SCORE_H
@@ -25,8 +26,8 @@
 extern "C" {
 #endif
 
-/* target: [n], of several targets [n][targets]; class numbers for classes. opt->samples
- * draws, 1 or more. n >= 1. */
+/* target: [n], with several targets [n][targets]; class numbers for classes. opt->samples
+ * must be 1 or more, and n >= 1. */
 XB_API xb_status xb_score_model(xb_ctx *ctx, xb_scores **out, const xb_model *model,
                                 const xb_rows *rows, const double *target,
                                 const xb_predict_options *opt);
@@ -35,14 +36,14 @@ XB_API xb_status xb_score_model(xb_ctx *ctx, xb_scores **out, const xb_model *mo
 
 typedef struct xb_evaluate_options {
     size_t struct_size;
-    int64_t samples;          /* weight draws under each law, 1000; 0: as many as the
-                                 verdicts need, or for one law as many as make the Monte
-                                 Carlo error of nll a tenth of the error over rows */
-    int64_t most;             /* 40000: draws at which samples = 0 gives up */
-    double tolerance;         /* 0.01: of the verdicts, in epistemic sds */
-    uint64_t seed;            /* 1 */
-    const char *const *names; /* [n_laws]: of the laws in texts; NULL, or NULL for one:
-                                 the law's own text */
+    int64_t samples;  /* weight draws under each law, 1000; 0: as many as the verdicts
+                         need; with one law, as many as bring the Monte Carlo error of nll
+                         to a tenth of the error over rows */
+    int64_t most;     /* 40000: largest number of draws with samples = 0 */
+    double tolerance; /* 0.01: tolerance of the verdicts, in epistemic sds */
+    uint64_t seed;    /* 1 */
+    const char *const *names; /* [n_laws]: names of the laws in texts; NULL, or NULL for
+                                 one of them: the law's own text */
     const char *backend;      /* NULL: the fastest */
 } xb_evaluate_options;
 
@@ -52,9 +53,9 @@ XB_OPTIONS(evaluate);
  * one's. */
 typedef struct xb_evaluation xb_evaluation;
 
-/* target as above; laws: [n_laws], NULL stands for the model's own; n_laws 0 is the
- * model's alone. At most XB_DRAWS_MOST draws. Predictives are compared at up to 200 rows,
- * evenly spread (fewer where rows have several outputs or draws are many). */
+/* target as above; laws: [n_laws], where NULL means the model's own law; n_laws = 0 means
+ * that law alone. At most XB_DRAWS_MOST draws. Predictives are compared at up to 200
+ * rows, evenly spread (fewer where rows have several outputs or draws are many). */
 XB_API xb_status xb_evaluate(xb_ctx *ctx, xb_evaluation **out, const xb_model *model,
                              const xb_rows *rows, const double *target,
                              const xb_law *const *laws, int64_t n_laws,
@@ -65,8 +66,8 @@ XB_API int64_t xb_evaluation_rows(const xb_evaluation *e);
 XB_API int64_t xb_evaluation_draws(const xb_evaluation *e);         /* under each law */
 XB_API int64_t xb_evaluation_compared_rows(const xb_evaluation *e); /* 0: one law */
 
-/* The laws as they were given. What follows is borrowed from the evaluation; beyond the
- * last law pointers are NULL and numbers NAN. */
+/* The laws in the given order. Everything below is borrowed from the evaluation; beyond
+ * the last law, pointers are NULL and numbers NAN. */
 XB_API int64_t xb_evaluation_law_count(const xb_evaluation *e);
 XB_API const char *xb_evaluation_law_name(const xb_evaluation *e, int64_t i);
 XB_API int64_t xb_evaluation_law_find(const xb_evaluation *e, const char *name);
@@ -74,37 +75,40 @@ XB_API const xb_law *xb_evaluation_law_at(const xb_evaluation *e, int64_t i);
 
 XB_API const xb_scores *xb_evaluation_scores(const xb_evaluation *e, int64_t law);
 
-/* From the first law, for the first itself NULL or NAN: the net's outputs or class
- * probabilities over the weights' draws, the epistemic part alone, whose verdict is that
- * of the laws; outputs with the data's noise (numbers, else NULL); the bound of
- * KL(outputs || the first law's), NAN for few draws; the root mean square difference of
- * mean probabilities (classes, else NAN); nll less the first law's, row by row (numbers,
- * else NAN). */
+/* Differences from the first law; for the first law itself they are NULL or NAN. In this
+ * order: distances of the net's outputs or class probabilities over weight draws (the
+ * epistemic part alone), whose verdict is the verdict on the laws; distances of outputs
+ * with the data's noise (NULL for classes); a lower bound of KL(outputs || the first
+ * law's), NAN with few draws; the root mean square difference of mean probabilities (NAN
+ * for numbers); and nll minus the first law's, row by row (NAN for classes). */
 XB_API const xb_distances *xb_evaluation_outputs(const xb_evaluation *e, int64_t law);
 XB_API const xb_distances *xb_evaluation_predictive(const xb_evaluation *e, int64_t law);
 XB_API double xb_evaluation_kl_at_least(const xb_evaluation *e, int64_t law);
 XB_API double xb_evaluation_probability_gap(const xb_evaluation *e, int64_t law);
 XB_API xb_score xb_evaluation_nll_difference(const xb_evaluation *e, int64_t law);
 
-/* The same in words, a sentence each, such as "means differ by 0.043 of the epistemic sd
- * (noise alone 0.0055): different"; none for the first law. */
+/* The same in words, one sentence each, such as "means differ by 0.043 of the epistemic
+ * sd (noise alone 0.0055): different"; none for the first law. */
 XB_API int64_t xb_evaluation_finding_count(const xb_evaluation *e, int64_t law);
 XB_API const char *xb_evaluation_finding_at(const xb_evaluation *e, int64_t law,
                                             int64_t i);
-/* How many draws would lead to a verdict, as a sentence; NULL: there is a verdict. */
+/* A sentence that says how many draws would lead to a verdict; NULL: there is a verdict.
+ */
 XB_API const char *xb_evaluation_needed(const xb_evaluation *e, int64_t law);
 
 /* ---- recalibration on rows that were held out (C27) */
 
-/* From the scores of the model on rows that it did not learn from, 50 or more, under its
- * own law: from now on its quantiles are those that had the right share of these targets
- * below them. For a target of numbers, one; saved with the model. Before others share
- * it. */
+/* Recalibrates a model from its scores, under its own law, on 50 or more rows that it was
+ * not trained on: from now on its quantiles are those that had the right share of these
+ * targets below them. The model must have exactly one target, of numbers. The
+ * recalibration is saved with the model. Call this before other threads share the model.
+ */
 XB_API xb_status xb_model_calibrate(xb_ctx *ctx, xb_model *model, const xb_scores *held);
 
-/* Coverage of the central interval of that share, and miscalibration area, of the points
- * of `s` with the model's recalibrated quantiles. model NULL: with quantiles that each
- * half of the points, every other one, gets from the other half. mc_error is NAN. */
+/* The coverage of the central interval of probability `interval`, and the miscalibration
+ * area, for the points of `s` with the model's recalibrated quantiles. With model NULL,
+ * each half of the points (every second one) uses the recalibration of the other half.
+ * mc_error is NAN. */
 XB_API xb_status xb_score_calibrated(xb_ctx *ctx, xb_score *coverage, xb_score *area,
                                      const xb_scores *s, const xb_model *model,
                                      double interval);
@@ -116,28 +120,32 @@ XB_API xb_status xb_score_calibrated(xb_ctx *ctx, xb_score *coverage, xb_score *
  *     if (xb_score_gaps_better(g, xb_score_gaps_find(g, "nll")) > 0) puts("a is better");
  *     xb_score_gaps_destroy(g);
  *
- * The scores of two models on the same rows in the same order, compared row by row: what
- * makes a row hard for both is no error of their difference (C23). Of numbers: nll, rmse,
- * crps; of classes: nll, accuracy, brier; of several targets together nll alone, and all
- * of each by xb_scores_target_at. */
+ * The scores of two models on the same rows in the same order, compared row by row, so
+ * that the difficulty of a row, which both models share, adds no error to their
+ * difference (C23). For numbers nll, rmse and crps are compared; for classes nll,
+ * accuracy and brier; for several targets together nll alone, and all three for each
+ * target through xb_scores_target_at. */
 typedef struct xb_score_gaps xb_score_gaps;
 
-/* Refuses scores of other numbers of rows, classes or targets. */
+/* Refuses scores with different numbers of rows, classes or targets. */
 XB_API xb_status xb_score_gaps_create(xb_ctx *ctx, xb_score_gaps **out,
                                       const xb_scores *a, const xb_scores *b);
 XB_API void xb_score_gaps_destroy(xb_score_gaps *gaps); /* NULL is fine */
 
-/* Beyond the last the name is NULL, the numbers are NAN and nothing is better. */
+/* Beyond the last score the name is NULL, the numbers are NAN and xb_score_gaps_better is
+ * 0. */
 XB_API int64_t xb_score_gaps_count(const xb_score_gaps *gaps);
 XB_API const char *xb_score_gaps_name(const xb_score_gaps *gaps, int64_t i);
 XB_API int64_t xb_score_gaps_find(const xb_score_gaps *gaps, const char *name);
-/* The score of a less that of b, with its error over rows, which knows the pairs, and
- * over the draws of both. */
+/* The score of a minus that of b, with its error over rows, which accounts for the
+ * pairing, and over the draws of both. */
 XB_API xb_score xb_score_gaps_difference(const xb_score_gaps *gaps, int64_t i);
-/* Its size and both errors together, as gaps of xb_distances with a tolerance of 0: the
- * bounds of all three scores hold at once with 95 %; draws_needed counts rows. */
+/* Its size and both errors together, like the gaps of xb_distances with a tolerance of 0:
+ * the bounds of all three scores hold jointly with 95 % confidence; draws_needed counts
+ * rows. */
 XB_API xb_gap xb_score_gaps_at(const xb_score_gaps *gaps, int64_t i);
-/* 1: a is better, -1: b is; 0: the same within the error, always below 20 rows. */
+/* 1: a is better, -1: b is; 0: the same within the error, and always with fewer than 20
+ * rows. */
 XB_API int64_t xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* crossbayes/series.h: a trace as a time series: what part of it is stationary noise, and
- * how many independent draws its reads are worth.
+/* crossbayes/series.h: analyses a trace as a time series: which part of it is stationary
+ * noise, and how many independent draws its reads are worth.
  *
  *     xb_series_options opt = xb_series_options_default();
  *     opt.interval = 2.5e-3;
@@ -10,13 +10,14 @@
  *     }
  *     xb_series_destroy(series);
  *
- * A start-up transient, jumps and a trend are found, each with a false-alarm rate of at
- * most `level` on stationary noise of the trace's own spectrum (maths T3-T6). What is
- * between the jumps are segments; one of them, the longest unless asked otherwise, is the
- * stationary part that spectrum, lines, levels and independent draws are taken from.
+ * The analysis searches for a start-up transient, jumps and a trend, each with a
+ * false-alarm rate of at most `level` on stationary noise of the trace's own spectrum
+ * (maths T3-T6). The parts between jumps are segments; one of them, by default the
+ * longest, is the stationary part, from which spectrum, lines, levels and independent
+ * draws are computed.
  *
- * Times are in seconds and frequencies in Hz; where the interval is not known, it counts
- * as 1, so times are in samples and frequencies per sample. Samples are counted from 0.
+ * Times are in seconds and frequencies in Hz; if the interval is unknown, it counts as 1,
+ * so times are in samples and frequencies per sample. Samples are counted from 0.
  *
  * The small structs that accessors return are values: they are frozen. */
 #ifndef CROSSBAYES_SERIES_H
@@ -34,7 +35,7 @@ typedef enum xb_detrend {
     XB_DETREND_WINDOW = 2  /* minus a moving mean over detrend_window */
 } xb_detrend;
 
-/* "linear"; parse fails with XB_E_INPUT and says what there is. */
+/* "none", "linear" or "window"; parse fails with XB_E_INPUT and lists the valid names. */
 XB_API xb_status xb_detrend_parse(xb_ctx *ctx, xb_detrend *out, const char *text);
 XB_API const char *xb_detrend_name(xb_detrend detrend);
 
@@ -43,29 +44,29 @@ XB_API const char *xb_detrend_name(xb_detrend detrend);
 
 typedef struct xb_series_options {
     size_t struct_size;
-    double interval;       /* seconds between samples; 0: not known */
+    double interval;       /* seconds between samples; 0: unknown */
     int64_t first, end;    /* samples first <= i < end are used; end 0: all */
     xb_detrend detrend;    /* of the stationary part */
-    double detrend_window; /* seconds (samples where the interval is not known) */
+    double detrend_window; /* seconds; samples if the interval is unknown */
     bool difference;       /* successive differences instead of values */
     bool remove_lines;     /* subtract the lines that were found */
-    bool whole;            /* take all samples as one segment: nothing is searched for */
+    bool whole;            /* take all samples as one segment, without any search */
     int64_t segment;       /* XB_SEGMENT_LONGEST, XB_SEGMENT_LAST, or an index */
-    int64_t reads;         /* 100: reads of a burst, for the verdict */
-    double read_interval;  /* between them; 0: the trace's own */
+    int64_t reads;         /* 100: number of reads of a burst, for the verdict */
+    double read_interval;  /* seconds between them; 0: the trace's interval */
     double level;          /* 0.01: false-alarm rate of each search */
     const char *unit;      /* NULL or e.g. "S", for the sentences */
     const char *source;    /* NULL or the file's name, for messages */
-    uint64_t seed;         /* of the simulated noise that the searches are judged by */
+    uint64_t seed; /* of the simulated noise that the searches are compared with */
 } xb_series_options;
 
 XB_OPTIONS(series);
 
 typedef struct xb_series xb_series;
 
-/* XB_E_INPUT, with what is wrong: fewer than 8 samples, values that are not finite or all
- * equal, a strictly monotone column, a counter; `segment` or a window that is not there.
- * x is borrowed for the call only. */
+/* Fails with XB_E_INPUT and a reason for fewer than 8 samples, for values that are not
+ * finite or all equal, for a strictly monotone column or a counter, and for a `segment`
+ * or window that does not exist. x is borrowed for the call only. */
 XB_API xb_status xb_series_run(xb_ctx *ctx, xb_series **out, const double *x, int64_t n,
                                const xb_series_options *opt); /* NULL: the defaults */
 XB_API void xb_series_destroy(xb_series *series);             /* NULL is fine */
@@ -76,7 +77,7 @@ XB_API void xb_series_destroy(xb_series *series);             /* NULL is fine */
  * or are not regular (within 1 % of the interval, or the times' own rounding). */
 XB_API xb_status xb_series_interval_of(xb_ctx *ctx, double *interval, const double *time,
                                        int64_t n);
-XB_API double xb_series_interval(const xb_series *series); /* 1: not known */
+XB_API double xb_series_interval(const xb_series *series); /* 1: unknown */
 XB_API bool xb_series_has_interval(const xb_series *series);
 
 /* ---- the parts of the trace */
@@ -87,9 +88,9 @@ typedef struct xb_segment {
 } xb_segment;
 
 typedef struct xb_jump {
-    int64_t sample; /* the first after it */
+    int64_t sample; /* the first sample after the jump */
     double size;    /* mean after minus mean before */
-    double p;       /* share of simulated traces with as clear a jump anywhere */
+    double p; /* share of simulated traces that have an equally clear jump anywhere */
 } xb_jump;
 
 /* Samples at the start that belong to a start-up transient; 0: none was found. */
@@ -99,14 +100,14 @@ XB_API xb_jump xb_series_jump_at(const xb_series *series, int64_t i);
 XB_API int64_t xb_series_segment_count(const xb_series *series);
 XB_API xb_segment xb_series_segment_at(const xb_series *series, int64_t i);
 XB_API int64_t xb_series_segment_chosen(const xb_series *series);
-/* The chosen segment's values as asked for: detrended, differences, without lines.
- * Borrowed. */
+/* The values of the chosen segment after the requested detrending, differencing and
+ * removal of lines. Borrowed. */
 XB_API const double *xb_series_values(const xb_series *series);
 XB_API int64_t xb_series_count(const xb_series *series);
 
 /* Linear trend of the chosen segment before detrending, per second. */
 typedef struct xb_trend {
-    double slope, error; /* error: of stationary noise of the same spectrum */
+    double slope, error; /* error: for stationary noise of the same spectrum */
     double p;            /* NAN: not tested */
 } xb_trend;
 
@@ -116,7 +117,7 @@ XB_API xb_trend xb_series_trend(const xb_series *series);
 
 typedef struct xb_line {
     double frequency, amplitude, amplitude_error;
-    double p; /* of a line as strong anywhere in noise */
+    double p; /* probability of an equally strong line anywhere in noise */
 } xb_line;
 
 XB_API int64_t xb_series_line_count(const xb_series *series); /* strongest first */
@@ -126,14 +127,14 @@ XB_API xb_line xb_series_line_at(const xb_series *series, int64_t i);
 typedef struct xb_power_law {
     double exponent, exponent_error;
     double power;     /* at a frequency of 1 */
-    double floor;     /* 0: none is seen */
-    double corner;    /* where both are equal; NAN without a floor */
+    double floor;     /* 0: none was found */
+    double corner;    /* frequency where both are equal; NAN without a floor */
     double low, high; /* the band that was fitted */
 } xb_power_law;
 
 XB_API xb_power_law xb_series_power_law(const xb_series *series);
-/* The same of any band; XB_E_INPUT where fewer than 4 frequencies of the estimate are in
- * it. `floor`: with a white floor where one is seen. */
+/* The same for any band; XB_E_INPUT if the band holds fewer than 4 frequencies of the
+ * estimate. `floor`: also fit a white floor. */
 XB_API xb_status xb_series_power_law_in(xb_ctx *ctx, xb_power_law *out,
                                         const xb_series *series, double low, double high,
                                         bool floor);
@@ -150,55 +151,58 @@ XB_API xb_spectrum_point xb_series_spectrum_at(const xb_series *series, int64_t 
 typedef struct xb_trace_level {
     double value, sd, occupation; /* occupation: share of the samples */
     double dwell, dwell_error;    /* mean time at the level per visit */
-    int64_t visits;               /* complete ones */
-    double exponential_p; /* of dwell times as uneven; NAN: fewer than 20 visits */
+    int64_t visits;               /* number of complete visits */
+    double
+        exponential_p; /* p-value of exponential dwell times; NAN: fewer than 20 visits */
 } xb_trace_level;
 
 XB_API int64_t xb_series_level_count(const xb_series *series); /* 1: no telegraph noise */
 XB_API xb_trace_level xb_series_level_at(const xb_series *series, int64_t i);
 
-/* ---- which part is randomness, which is error (maths T12, T13) */
+/* ---- how many independent draws a burst of reads is worth (maths T12, T13) */
 
 typedef struct xb_burst {
     double sd_draw;     /* of the reads of one burst */
     double sd_mean;     /* of the mean of a burst */
     double independent; /* draws that the reads are worth */
     double error;       /* of `independent` */
-    bool extrapolated;  /* the burst is longer than a quarter of the stationary part: from
-                           the fitted spectrum */
+    bool extrapolated;  /* computed from the fitted spectrum, because the burst is longer
+                           than a quarter of the stationary part */
 } xb_burst;
 
-/* `reads` >= 1 reads at `interval`, which is rounded to a multiple of the trace's own, at
- * least 1 of it. */
+/* A burst of `reads` >= 1 reads at `interval`, which is rounded to a multiple of the
+ * trace's interval, at least one. */
 XB_API xb_burst xb_series_burst(const xb_series *series, double interval, int64_t reads);
-/* The same number of reads spread over `cells` cells of this kind that are read in turn,
- * each every interval * cells: draws that they are worth together. */
+/* The number of draws that the same reads are worth together when they are spread over
+ * `cells` such cells read in turn, each once every interval * cells. */
 XB_API double xb_series_in_turn(const xb_series *series, double interval, int64_t reads,
                                 int64_t cells);
 /* Autocorrelation of the stationary part at lag `samples`; NAN beyond a quarter of it. */
 XB_API double xb_series_autocorrelation(const xb_series *series, int64_t samples);
-/* (F9) of the stationary part, in samples, and how many independent ones it holds. */
+/* (F9) The autocorrelation time of the stationary part, in samples, and its number of
+ * independent samples. */
 XB_API double xb_series_correlation_time(const xb_series *series);
 XB_API double xb_series_independent(const xb_series *series);
 
 typedef enum xb_usable {
-    XB_USABLE,        /* at the read interval asked about */
-    XB_USABLE_SLOWER, /* not at it, but from xb_series_usable_from() on */
-    XB_USABLE_LONGER  /* at no interval that the trace is long enough for */
+    XB_USABLE,        /* at the requested read interval */
+    XB_USABLE_SLOWER, /* only from the read interval xb_series_usable_from() on */
+    XB_USABLE_LONGER  /* at no interval that the trace is long enough to judge: measure
+                         longer */
 } xb_usable;
 
 /* (T14) */
 XB_API xb_usable xb_series_usable(const xb_series *series);
 XB_API const char *xb_usable_name(xb_usable usable);          /* "usable", ... */
-XB_API double xb_series_usable_from(const xb_series *series); /* NAN: not known */
+XB_API double xb_series_usable_from(const xb_series *series); /* NAN: unknown */
 
-/* What was found, a sentence each: settling, jumps and drift, lines, spectrum, levels.
- * The last is the verdict on the reads. */
+/* The findings, one sentence each: settling, jumps, drift, stationary part, lines,
+ * spectrum, levels. The last one is the verdict on reads as draws. */
 XB_API int64_t xb_series_finding_count(const xb_series *series);
 XB_API const char *xb_series_finding_name(const xb_series *series, int64_t i);
 XB_API const char *xb_series_finding_text(const xb_series *series, int64_t i);
 
-/* All of it as JSON text; xb_free() it. */
+/* All findings as JSON text, to be freed with xb_free(). */
 XB_API xb_status xb_series_json(xb_ctx *ctx, char **out, const xb_series *series);
 
 /* Autocorrelation at lags 0..lags-1 (lags <= n); 1 at lag 0. */

@@ -1,19 +1,19 @@
-/* crossbayes/train.h: from a table of numbers to a model.
+/* crossbayes/train.h: training: from a table or images to a model.
  *
  *     xb_train_options opt = xb_train_options_default();
  *     xb_train_data data = xb_train_data_of(frame);
  *     xb_model *model = NULL;
  *     if (xb_train(ctx, &model, NULL, &data, &opt) != XB_OK) ...
  *
- * First the net is trained as an ordinary one (mean square or cross entropy), which
- * gives the means a place to start; then F = -(N/b) sum log p / T + KL is minimised
- * over means and standard deviations (maths V1, V10-V13). Same data, options and seed:
- * the same bytes, for any number of threads, and whether or not the run was stopped and
- * resumed in between.
+ * In the first phase the net is trained as an ordinary one (mean square or cross
+ * entropy), which gives the means their initial values; in the second phase F = -(N/b)
+ * sum log p / T + KL is minimised over means and standard deviations (maths V1, V10-V13).
+ * The same data, options and seed give the same bytes for any number of threads, and
+ * whether or not the run was stopped and resumed in between.
  *
- * Where no net is asked for, of a table, xb_train also tries a deeper one and keeps the
- * better of the two (V18). It is written with xb_trainer, which trains one net step by
- * step and lets a caller look and intervene between steps.
+ * If no net is given for a table, xb_train also tries a deeper one and keeps the better
+ * of the two (V18). It uses xb_trainer, which trains one net step by step and lets a
+ * caller inspect and change the state between steps.
  */
 #ifndef CROSSBAYES_TRAIN_H
 #define CROSSBAYES_TRAIN_H
@@ -31,11 +31,11 @@ extern "C" {
  * become such rows through xb_frame_create and xb_train_data_of. Or set exactly one of x,
  * scaled and bytes, as in xb_rows: columns of x are brought to mean 0 and variance 1 in a
  * copy of float32, the others enter the net as they are (bytes as byte / 255) and are
- * read where they lie, batch by batch. */
+ * read in place, batch by batch. */
 typedef struct xb_train_data {
-    const double *x;      /* [n][features], finite */
-    const double *y;      /* [n], of several targets [n][targets]; class numbers
-                             0 .. classes - 1 where classes > 0 */
+    const double *x; /* [n][features], finite */
+    const double *y; /* [n], with several targets [n][targets]; class numbers 0 to classes
+                        - 1 if classes > 0 */
     const float *scaled;  /* instead of x */
     const uint8_t *bytes; /* instead of x */
     const int64_t
@@ -44,8 +44,8 @@ typedef struct xb_train_data {
     int64_t held;            /* the number of trailing examples held out; 0: by the option
                                 `validation` */
     int64_t classes;         /* 0: a target of numbers */
-    const xb_frame *names;   /* of columns and classes; NULL: "1", "2", ... */
-    const xb_images *images; /* the same of images */
+    const xb_frame *names;   /* names of columns and classes; NULL: "1", "2", ... */
+    const xb_images *images; /* the same for images */
 } xb_train_data;
 
 /* A frame with a target; borrowed, so keep it while training. */
@@ -57,7 +57,7 @@ XB_API xb_train_data xb_train_data_of_images(const xb_images *images,
 
 #define XB_ESTIMATOR_AUTO (-1)
 
-/* How much xb_train does where nothing else is said. */
+/* How much work xb_train does by default. */
 typedef enum xb_train_effort {
     XB_TRAIN_EFFORT_STANDARD = 0, /* steps of V13, two nets, the likelihoods of V20 */
     XB_TRAIN_EFFORT_QUICK,        /* a third of the steps, one net, constant noise */
@@ -78,24 +78,23 @@ typedef struct xb_train_options {
                               images two convolutions before it. Of a table with
                               temperature 1, xb_train also tries `dense 50, relu,
                               dense 50, relu, dense K` and keeps the better (V18) */
-    const char *noise_net; /* HETEROSCEDASTIC, which it implies where the likelihood is
+    const char *noise_net; /* for HETEROSCEDASTIC, which it implies if the likelihood is
                               AUTO; NULL: as the net */
     xb_shape input; /* all 0: the shape of data.images, else a vector of features */
     xb_likelihood likelihood;
     xb_stochastic stochastic; /* kernels */
-    bool freeze;              /* fixed tensors keep their values of the first phase */
+    bool freeze;              /* fixed tensors keep their values from the first phase */
     const xb_law *law;        /* NULL: gaussian */
     xb_prior prior;           /* normal of width 0: sd=1, sd=5 for classes (V14) */
-    bool prior_by_fan;        /* true: its scale is times sqrt(2 / inputs of a unit) for
-                                 kernels (V14) */
+    bool prior_by_fan;  /* true: for kernels its scale is multiplied by sqrt(2 / inputs of
+                           a unit) (V14) */
     int estimator;      /* an xb_estimator; AUTO: shared for images, local for gaussian,
-                           flipout for other symmetric laws and where a conv layer is
-                           random (local is not exact there, and refused), example for
-                           the rest */
+                           flipout for other symmetric laws and for random conv layers (where
+                           local is not exact, and is refused), example otherwise */
     int64_t group;      /* of estimator `example`; 0: 1, or 10 where AUTO chose it */
-    int64_t samples;    /* weight draws a step */
+    int64_t samples;    /* weight draws per step */
     bool antithetic;    /* draws in pairs; symmetric laws, an even number of samples */
-    int64_t batch;      /* examples a step, at most */
+    int64_t batch;      /* largest number of examples per step */
     int64_t mle_epochs; /* of the first phase; negative: chosen (V13) */
     int64_t epochs;     /* of the second; negative: chosen (V13) */
     xb_adam_options adam;
@@ -104,65 +103,70 @@ typedef struct xb_train_options {
     xb_schedule temperature; /* T of the second phase, by step */
     xb_spread spread;
     double sigma;      /* every standard deviation at the start of the second phase */
-    double validation; /* share of rows held out; 0: none. The state that scores best
+    double validation; /* share of rows held out; 0: none. The state with the best score
                           on them is kept */
     int64_t validation_draws;      /* weight draws of that score, 16 */
     double target_mean, target_sd; /* the net learns (y - mean) / sd; sd 0: those of the
                                       data. For nets whose output is bounded */
-    bool mirror; /* images: in each epoch every other one, at random, is seen in a
-                    mirror (V17) */
-    const xb_model *start; /* phase 1 starts from its means, same net; NULL: at random */
-    int64_t patience;      /* epochs without a better score that end training; 0: never */
+    bool mirror; /* images: each is flipped left-right with probability 1/2 in each epoch
+                    (V17) */
+    const xb_model *start; /* phase 1 starts from its means, for the same net; NULL:
+                              random initial values */
+    int64_t patience;      /* number of epochs without a better score after which training
+                              stops; 0: never */
     uint64_t seed;
     const char *checkpoint;    /* file; NULL: none */
     double checkpoint_seconds; /* between two of them; 0: after every step */
-    bool resume;               /* from the checkpoint, if it is there */
+    bool resume;               /* continue from the checkpoint if it exists */
     const char *backend;       /* NULL: the fastest */
-    const char *task;          /* what progress calls it; NULL: "training" */
-    /* Called after every epoch, `trainer` to be read (xb_trainer_epoch_value, ...);
-     * false stops training there. NULL: none */
+    const char *task;          /* name of the task in progress events; NULL: "training" */
+    /* Called after every epoch; `trainer` may be read (xb_trainer_epoch_value, ...).
+     * Returning false stops training there. NULL: none */
     bool (*on_epoch)(void *arg, xb_trainer *trainer);
     void *on_epoch_arg;
-    bool stop_keeps;    /* such a stop is early stopping, with the model reached so far as
-                           its result; false: it fails with XB_E_CANCELLED */
-    int64_t targets;    /* numbers of y a row, one output of the net for each (V30); 0: as
-                           many as data.names has, or 1 */
-    int64_t members;    /* of xb_train: more than 1 train an ensemble (V50), a start,
-                           shuffles and draws each, in one model. The net is chosen for the first,
-                           whose numbers are those of a single model. Members are trained
-                           side by side, one after another where on_epoch is set; the
-                           report and the checkpoint are the first one's. 0:
-                           XB_MEMBERS_DEFAULT; XB_MEMBERS_OPEN where the net is left to
-                           the data and targets are numbers; XB_MEMBERS_FULL of full
-                           effort */
-    double noise_prior; /* scale of the prior of the noise net's kernels, 0.3; before the
-                           factor of prior_by_fan, which they always have; 0: no prior,
-                           maximum likelihood as in the paper. Of images it is 0 (V19) */
-    bool choose_likelihood; /* AUTO: xb_train tries others than gaussian (V20) also for
-                               a net that is given; without one it always does */
+    bool stop_keeps; /* true: such a stop is early stopping, and the model reached so far
+                        is the result; false: training fails with XB_E_CANCELLED */
+    int64_t targets; /* number of targets per row, with one output of the net for each
+                        (V30); 0: as many as data.names has, or 1 */
+    int64_t members; /* xb_train only: with more than 1 it trains an ensemble (V50) in one
+                        model; each member has its own initial values, shuffles and draws.
+                        The net is chosen for the first member, which equals a single
+                        model. Members are trained in parallel, or one after another if
+                        on_epoch is set; the report and the checkpoint are the first
+                        one's. 0: XB_MEMBERS_FULL with full effort, XB_MEMBERS_OPEN if no
+                        net is given and targets are numbers, else XB_MEMBERS_DEFAULT */
+    double
+        noise_prior; /* scale of the prior of the noise net's kernels, 0.3, before the
+                        factor of prior_by_fan, which always applies to them; 0: no prior,
+                        maximum likelihood as in the paper. It is 0 for images (V19) */
+    bool
+        choose_likelihood; /* AUTO: xb_train also tries likelihoods other than gaussian
+                              (V20) for a given net; without a given net it always does */
     xb_train_effort effort;
-    const xb_weight_cells *cells; /* random tensors are made of them: what is learnt are
-                                     their states; sigma, sigma_rate and spread are not
-                                     read. NULL: widths are free */
+    const xb_weight_cells *
+        cells; /* the cells that random tensors are made of: training learns their states;
+                  sigma, sigma_rate and spread are ignored. NULL: widths are free */
 } xb_train_options;
 
-/* What xb_train takes where members is 0 (docs/ensembles.md has what they buy). */
+/* The numbers of members that xb_train uses if members is 0 (docs/ensembles.md shows
+ * their effect). */
 enum { XB_MEMBERS_DEFAULT = 1, XB_MEMBERS_OPEN = 3, XB_MEMBERS_FULL = 5 };
 
 XB_OPTIONS(train);
 
-/* ---- presets: settings under a name, 0 <= i < xb_train_preset_count() */
+/* ---- presets: named sets of settings, 0 <= i < xb_train_preset_count() */
 XB_API int64_t xb_train_preset_count(void);
 XB_API const char *xb_train_preset_name(int64_t i);    /* "paper" */
-XB_API const char *xb_train_preset_sets(int64_t i);    /* what it sets, in words */
+XB_API const char *xb_train_preset_sets(int64_t i);    /* its settings, in words */
 XB_API const char *xb_train_preset_source(int64_t i);  /* where its values come from */
 XB_API int64_t xb_train_preset_find(const char *name); /* -1: none */
 /* Sets the preset's fields in `opt` and leaves the others. */
 XB_API xb_status xb_train_preset(xb_ctx *ctx, xb_train_options *opt, const char *name);
 
-/* ---- what became of a run */
+/* ---- the report of a run */
 
-/* Columns of the trace, a row for each epoch. What does not apply is NAN. */
+/* Columns of the trace, which has a row for each epoch. Values that do not apply are NAN.
+ */
 typedef enum xb_trace_column {
     XB_TRACE_PHASE = 0,      /* 1 or 2 */
     XB_TRACE_EPOCH,          /* of the phase, from 1 */
@@ -172,7 +176,7 @@ typedef enum xb_trace_column {
     XB_TRACE_F, /* in phase 1 the mean loss */
     XB_TRACE_TEMPERATURE,
     XB_TRACE_SIGMA_MEDIAN,
-    XB_TRACE_NOISE_SD,  /* standardised; of several targets the geometric mean */
+    XB_TRACE_NOISE_SD,  /* standardised; the geometric mean with several targets */
     XB_TRACE_VALIDATION /* mean log predictive density of the rows held out */
 } xb_trace_column;
 
@@ -184,29 +188,29 @@ typedef struct xb_train_report xb_train_report;
 
 XB_API void xb_train_report_destroy(xb_train_report *report); /* NULL is fine */
 XB_API const xb_table *xb_train_report_trace(const xb_train_report *report);
-/* Rows learnt from, and held out. */
+/* Numbers of training rows and of rows held out. */
 XB_API int64_t xb_train_report_row_count(const xb_train_report *report);
 XB_API int64_t xb_train_report_held_count(const xb_train_report *report);
-/* Epochs of the second phase, and the one whose weights were kept: the best by the rows
- * held out, else the last; 0: there were none. */
+/* The number of epochs of the second phase, and the epoch whose weights were kept: the
+ * best on the rows held out, else the last; 0: there were none. */
 XB_API int64_t xb_train_report_epoch_count(const xb_train_report *report);
 XB_API int64_t xb_train_report_epoch_kept(const xb_train_report *report);
-/* on_epoch stopped it, and the model was kept. */
+/* Whether on_epoch stopped training and the model was kept. */
 XB_API bool xb_train_report_stopped(const xb_train_report *report);
-/* Of the epoch kept, as in the trace. */
+/* A value of the kept epoch, as in the trace. */
 XB_API double xb_train_report_value(const xb_train_report *report, xb_trace_column c);
-/* Means over the last epochs up to the one kept, which are less noisy. */
+/* Means over the last epochs up to the kept one, which are less noisy. */
 XB_API xb_estimate xb_train_report_f(const xb_train_report *report);
 XB_API xb_estimate xb_train_report_log_likelihood(const xb_train_report *report);
-/* The net that was tried too and left, NULL: none was; its F and validation score; and
- * what decided, "F" or "validation". */
+/* The net that was tried and rejected, NULL: none was; its F and validation score; and
+ * the criterion that decided, "F" or "validation". */
 XB_API const char *xb_train_report_other_net(const xb_train_report *report);
 XB_API xb_estimate xb_train_report_other_f(const xb_train_report *report);
 XB_API double xb_train_report_other_score(const xb_train_report *report);
 XB_API const char *xb_train_report_judge(const xb_train_report *report);
-/* Likelihoods that were tried where that was left open (V20), the one of the model among
- * them; none: it was settled. F and validation score of each, and why the model's was
- * taken, in words (NULL: it was settled). */
+/* The likelihoods that were tried if none was given (V20), including the model's; none if
+ * it was given. F and validation score of each, and the reason for the choice in words
+ * (NULL: it was given). */
 XB_API int64_t xb_train_report_likelihood_count(const xb_train_report *report);
 XB_API const char *xb_train_report_likelihood_name(const xb_train_report *report,
                                                    int64_t i);
@@ -216,15 +220,15 @@ XB_API xb_estimate xb_train_report_likelihood_f(const xb_train_report *report, i
 XB_API double xb_train_report_likelihood_score(const xb_train_report *report, int64_t i);
 XB_API const char *xb_train_report_likelihood_reason(const xb_train_report *report);
 
-/* ---- all of it at once
+/* ---- training in one call
  *
  * `report` may be NULL; destroy it otherwise.
  *
- * Stops with XB_E_NUMERIC, naming the step, where a number is not finite, and with
- * XB_E_CANCELLED where the progress listener or on_epoch asks to; then the last good
- * state is in the checkpoint, if one was asked for. One is left at the end too, from
- * which the same call with `resume` has its result at once: remove it once the model is
- * saved. */
+ * Fails with XB_E_NUMERIC, naming the step, if a number is not finite, and with
+ * XB_E_CANCELLED if the progress function or on_epoch asks to stop; the last good state
+ * is then in the checkpoint, if one was requested. A checkpoint is also left at the end,
+ * from which the same call with `resume` returns its result at once: remove it after
+ * saving the model. */
 XB_API xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
                           const xb_train_data *data, const xb_train_options *opt);
 
@@ -237,25 +241,25 @@ XB_API xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
  *     xb_trainer_best_model(ctx, &model, t);
  *     xb_trainer_destroy(t);
  *
- * trains one net to the bytes of xb_train with the same net. Data and whatever the
- * options point to are borrowed until it is destroyed. With opt.resume it starts from the
- * checkpoint, if there is one; checkpoints are written as in xb_train, but none is left
- * where a call fails: xb_trainer_save writes one at any time. A trainer belongs to one
- * thread at a time. */
+ * trains one net to the same bytes as xb_train with that net. Data and everything that
+ * the options point to are borrowed until the trainer is destroyed. With opt.resume it
+ * starts from the checkpoint, if there is one; checkpoints are written as in xb_train,
+ * but a call that fails leaves none: xb_trainer_save writes one at any time. A trainer
+ * belongs to one thread at a time. */
 XB_API xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out,
                                    const xb_train_data *data,
                                    const xb_train_options *opt);
 XB_API void xb_trainer_destroy(xb_trainer *trainer); /* NULL is fine */
 
-/* One step, or all to the end of the epoch under way; nothing where training is done. A
- * step that fails with XB_E_NUMERIC has changed nothing; after XB_E_CANCELLED the next
- * call goes on. */
+/* Runs one step, or all steps to the end of the current epoch; does nothing if training
+ * is done. A step that fails with XB_E_NUMERIC has changed nothing; after XB_E_CANCELLED
+ * the next call continues. */
 XB_API xb_status xb_trainer_step(xb_ctx *ctx, xb_trainer *trainer);
 XB_API xb_status xb_trainer_epoch(xb_ctx *ctx, xb_trainer *trainer);
 XB_API bool xb_trainer_done(const xb_trainer *trainer);
 
-/* Where it stands: the phase, 1 or 2, its epochs and steps, done and planned, and the
- * learning rate of the next step. */
+/* The progress of training: the phase, 1 or 2; its epochs and steps, done and planned;
+ * and the learning rate of the next step. */
 XB_API int64_t xb_trainer_phase(const xb_trainer *trainer);
 XB_API int64_t xb_trainer_epochs_done(const xb_trainer *trainer);
 XB_API int64_t xb_trainer_epoch_count(const xb_trainer *trainer);
@@ -268,13 +272,14 @@ XB_API double xb_trainer_step_value(const xb_trainer *trainer, xb_trace_column c
 XB_API double xb_trainer_epoch_value(const xb_trainer *trainer, xb_trace_column c);
 
 /* Arrays of the state, 0 <= i < count: "mu", "sigma" and "rho" (sigma = f(rho), V8; rho
- * is what is learnt, setting sigma sets it), blocks of the net's layout; "noise", the
- * logarithm of each target's standard deviation or the noise net's weights; "state",
- * batchnorm's of both nets; and Adam's moments, "mu_first", ..., "noise_second". The
- * second phase starts its own sigma, rho, noise and moments. Setting copies; values must
- * be finite, sigma above 0 where a tensor is random. With opt.cells "cells" [cells][size
- * of "mu"] are the states, 0 at the low end of their range and 1 at the high one; mu and
- * sigma of random tensors follow from them, and sigma and rho cannot be set. */
+ * is the learnt parameter, and setting sigma sets it), blocks in the net's layout;
+ * "noise", the logarithm of each target's standard deviation or the noise net's weights;
+ * "state", batchnorm's state of both nets; and Adam's moments, "mu_first", ...,
+ * "noise_second". The second phase initialises its own sigma, rho, noise and moments.
+ * Setting copies the values, which must be finite, and above 0 for sigma of random
+ * tensors. With opt.cells, "cells" [cells][size of "mu"] are the states, 0 at the low end
+ * of their range and 1 at the high end; mu and sigma of random tensors follow from them,
+ * and sigma and rho cannot be set. */
 XB_API int64_t xb_trainer_array_count(const xb_trainer *trainer);
 XB_API const char *xb_trainer_array_name(const xb_trainer *trainer, int64_t i);
 XB_API int64_t xb_trainer_array_find(const xb_trainer *trainer, const char *name);
@@ -284,42 +289,45 @@ XB_API xb_status xb_trainer_array_get(xb_ctx *ctx, float *out, const xb_trainer 
 XB_API xb_status xb_trainer_array_set(xb_ctx *ctx, xb_trainer *trainer, int64_t i,
                                       const float *values);
 
-/* F (V1) and its gradient at the present state, for rows of the caller's (1 to opt.batch
- * of them, in the data's units; NULL: the next batch), under the weight draws of number
- * `draw` (negative: those of the next step). d_mu and d_sigma have the size of "mu" (0
- * for sigma of fixed tensors), d_noise that of "noise"; NULL: not wanted. In phase 1, f
- * is the mean loss, and d_sigma is 0. Changes nothing. */
+/* F (V1) and its gradient at the current state, for the caller's rows (1 to opt.batch of
+ * them, in the data's units; NULL: the next batch), under weight draws number `draw`
+ * (negative: those of the next step). d_mu and d_sigma have the size of "mu" (0 for sigma
+ * of fixed tensors), d_noise that of "noise"; NULL: not wanted. In phase 1, f is the mean
+ * loss and d_sigma is 0. Changes nothing. */
 XB_API xb_status xb_trainer_gradient(xb_ctx *ctx, double *f, float *d_mu, float *d_sigma,
                                      float *d_noise, xb_trainer *trainer,
                                      const xb_train_data *rows, int64_t draw);
 
-/* With opt.cells: the same by the states, d_cells of the size of "cells". */
+/* With opt.cells: the same with respect to the states; d_cells has the size of "cells".
+ */
 XB_API xb_status xb_trainer_cell_gradient(xb_ctx *ctx, double *f, float *d_cells,
                                           xb_trainer *trainer, const xb_train_data *rows,
                                           int64_t draw);
 
-/* The state on disk, and back into a trainer of the same data and options. */
+/* Saves the state to a file, and restores it into a trainer with the same data and
+ * options. */
 XB_API xb_status xb_trainer_save(xb_ctx *ctx, xb_trainer *trainer, const char *path);
 XB_API xb_status xb_trainer_resume(xb_ctx *ctx, xb_trainer *trainer, const char *path);
 
-/* A model of the present state (in phase 1 as phase 2 would start from it), or of the
- * state that scored best on the rows held out so far, which is xb_train's; without such
- * rows both are the same. */
+/* A model of the current state (in phase 1, as phase 2 would start from it), or of the
+ * state with the best score so far on the rows held out, which xb_train returns; without
+ * such rows both are the same. */
 XB_API xb_status xb_trainer_model(xb_ctx *ctx, xb_model **out, xb_trainer *trainer);
 XB_API xb_status xb_trainer_best_model(xb_ctx *ctx, xb_model **out, xb_trainer *trainer);
-/* Of the epochs so far. */
+/* The report of the epochs so far. */
 XB_API xb_status xb_trainer_report(xb_ctx *ctx, xb_train_report **out,
                                    xb_trainer *trainer);
 
-/* How noisy a step's gradient is, estimator by estimator, at the weights of a trained
- * model: the variance over weight draws of the gradient of F/N on one batch, summed over
- * the weights, times the draws a step takes, so that steps of equal cost are compared
- * (V15). */
+/* The noise of a step's gradient under each estimator, at the weights of a trained model:
+ * the variance over weight draws of the gradient of F/N on one batch, summed over the
+ * weights and multiplied by the number of draws per step, so that steps of equal cost are
+ * compared (V15). */
 typedef struct xb_gradient_noise xb_gradient_noise;
 
 /* Under the estimators that the model's law and net allow, each with and without
- * antithetic pairs, `shared` first. `data` and `opt` as for training (opt->batch, ->seed,
- * ->spread are read); pairs >= 2 of gradients each, 100 give errors of some percent. */
+ * antithetic pairs, `shared` first. `data` and `opt` as for training (only opt->batch,
+ * ->seed and ->spread are used); pairs >= 2 is the number of pairs of gradients for each,
+ * and 100 give errors of a few percent. */
 XB_API xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise **out,
                                          const xb_model *model, const xb_train_data *data,
                                          const xb_train_options *opt, int64_t pairs);
@@ -328,7 +336,8 @@ XB_API int64_t xb_gradient_noise_count(const xb_gradient_noise *noise);
 XB_API xb_estimator xb_gradient_noise_estimator(const xb_gradient_noise *noise,
                                                 int64_t i);
 XB_API bool xb_gradient_noise_antithetic(const xb_gradient_noise *noise, int64_t i);
-/* Of the gradient by the means, and by the parameters of the standard deviations. */
+/* The variance of the gradient with respect to the means, and to the parameters of the
+ * standard deviations. */
 XB_API xb_estimate xb_gradient_noise_mean(const xb_gradient_noise *noise, int64_t i);
 XB_API xb_estimate xb_gradient_noise_spread(const xb_gradient_noise *noise, int64_t i);
 

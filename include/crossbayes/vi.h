@@ -3,7 +3,7 @@
  * A weight is theta = mu + sigma z, z a standardised law (mean 0, variance 1).
  * Training minimises F = -(likelihood)/T + sum over weights of KL(q || prior)
  * (maths V1). Here are the priors, the KL of any law to them with its gradient,
- * the ways to write sigma > 0, schedules, and Adam's settings.
+ * the parametrisations of sigma > 0, schedules, and Adam's settings.
  *
  *     xb_prior prior;
  *     xb_prior_parse(ctx, &prior, "normal:sd=1");
@@ -28,7 +28,7 @@ typedef enum xb_prior_kind {
     XB_PRIOR_MIXTURE  /* pi N(0, s1^2) + (1 - pi) N(0, s2^2) */
 } xb_prior_kind;
 
-/* What does not belong to the kind is 0. A frozen value. */
+/* Fields that do not belong to the kind are 0. A frozen value. */
 typedef struct xb_prior {
     xb_prior_kind kind;
     double mean, sd;   /* normal */
@@ -39,8 +39,8 @@ typedef struct xb_prior {
 #define XB_PRIOR_TEXT 128
 #define XB_SCHEDULE_TEXT 128
 
-/* `normal:mean=0,sd=1`, `laplace:b=1`, `mixture:pi=0.5,s1=1,s2=0.01`; what is left
- * out takes the value shown. Scales from 1e-10 to 1e10, pi inside (0, 1), s1 and s2
+/* `normal:mean=0,sd=1`, `laplace:b=1`, `mixture:pi=0.5,s1=1,s2=0.01`; a parameter that is
+ * left out has the value shown. Scales from 1e-10 to 1e10, pi inside (0, 1), s1 and s2
  * not the same. */
 XB_API xb_status xb_prior_parse(xb_ctx *ctx, xb_prior *out, const char *text);
 /* The text that parses to the same prior. */
@@ -53,11 +53,11 @@ XB_API double xb_prior_slope(const xb_prior *prior, double x);
 /* ---- KL(q || prior) of weights with one law and one prior (V2) */
 typedef struct xb_kl xb_kl;
 
-/* points 0: by the way that suits the prior: closed form for normal, exact for
- * laplace, within 1e-4 nats for mixture (V3-V6; peaks narrower than 1/20 sd lose
- * more). points n >= 1: by the n-point Gauss rule of the law, whatever the prior; 2
- * are exact for normal. The law is only read here, and may be destroyed before the
- * xb_kl. */
+/* With points = 0 the method suits the prior: a closed form for normal, exact for
+ * laplace, within 1e-4 nats for mixture (V3-V6; the error is larger for peaks narrower
+ * than 1/20 sd). With points = n >= 1 the n-point Gauss rule of the law is used for any
+ * prior; 2 points are exact for normal. The law is only read here, and may be destroyed
+ * before the xb_kl. */
 XB_API xb_status xb_kl_create(xb_ctx *ctx, xb_kl **out, const xb_law *law,
                               const xb_prior *prior, int64_t points);
 XB_API void xb_kl_destroy(xb_kl *kl); /* NULL is fine */
@@ -94,33 +94,33 @@ XB_API double xb_spread_rho(xb_spread spread, double sigma); /* inverse, sigma >
  * finite. */
 XB_API void xb_spread_fill(const xb_ctx *ctx, xb_spread spread, float *sigma,
                            const float *rho, int64_t n);
-/* gradient[n]: with respect to sigma in, with respect to rho out. */
+/* gradient[n] is with respect to sigma on entry and with respect to rho on return. */
 XB_API void xb_spread_chain(const xb_ctx *ctx, xb_spread spread, float *gradient,
                             const float *sigma, int64_t n);
 
 /* ---- weights made of cells, whose noise is that of the cells themselves (V31)
  *
- * w = (sum over cells of sign g - offset) / scale, of the width
- * sigma^2 = (sum of sigma(g)^2) / scale^2: mean and width both follow from the states g,
- * so that the width is not free. */
+ * w = (sum over cells of sign g - offset) / scale, with the variance sigma^2 = (sum of
+ * sigma(g)^2) / scale^2. Mean and width both follow from the states g, so the width is
+ * not free. */
 typedef struct xb_weight_cells xb_weight_cells;
 
 /* `three` (three cells of Lin et al. 2023 and an offset) or `pair` (the difference of two
- * of them), with numbers of one's own after a colon: `signs=1/-1`, `range=0.4/4`,
- * `offset=0`, `scale=7`, `width=A/B/C` (sigma(g) = A + B g + C g^2, up to 8 of them), or
- * with `at=G/G/..` as many widths, at these states and linear in between. 1 to 16 cells.
- * The width must be above 0 in all of the range. */
+ * such cells), optionally with other numbers after a colon: `signs=1/-1`, `range=0.4/4`,
+ * `offset=0`, `scale=7`, `width=A/B/C` (sigma(g) = A + B g + C g^2, up to 8
+ * coefficients), or `at=G/G/...` with as many widths, which hold at these states and are
+ * linear in between. 1 to 16 cells. The width must be above 0 in all of the range. */
 XB_API xb_status xb_weight_cells_parse(xb_ctx *ctx, xb_weight_cells **out,
                                        const char *text);
-/* `base` with cells of measured widths, width [n] at states g [n], ascending, 2 to 64
- * from one end of the range to the other. Offset and scale move with the range, so that
- * weights span what they did. */
+/* `base` with measured widths of the cells: width [n] at 2 to 64 ascending states g [n],
+ * from one end of the range to the other. Offset and scale are adapted to the new range,
+ * so that weights span the same interval as before. */
 XB_API xb_status xb_weight_cells_measured(xb_ctx *ctx, xb_weight_cells **out,
                                           const xb_weight_cells *base, const double *g,
                                           const double *width, int64_t n);
 XB_API void xb_weight_cells_destroy(xb_weight_cells *cells); /* NULL is fine */
 
-/* In full; it parses to the same cells. Borrowed. */
+/* The complete text, which parses to the same cells. Borrowed. */
 XB_API const char *xb_weight_cells_text(const xb_weight_cells *cells);
 XB_API int64_t xb_weight_cells_count(const xb_weight_cells *cells); /* of a weight */
 XB_API double xb_weight_cells_low(const xb_weight_cells *cells);    /* of the range */
@@ -144,7 +144,7 @@ typedef struct xb_schedule {
     xb_schedule_kind kind;
     double value;  /* constant: itself; exp, step: the number of steps */
     double factor; /* step: what each step multiplies by */
-    double floor;  /* never below */
+    double floor;  /* lowest value */
 } xb_schedule;
 
 /* `constant:1`; `exp:1000` for exp(-i/1000); `cosine`, from 1 to the floor at the
@@ -154,8 +154,8 @@ XB_API xb_status xb_schedule_parse(xb_ctx *ctx, xb_schedule *out, const char *te
 XB_API void xb_schedule_text(char out[XB_SCHEDULE_TEXT], const xb_schedule *schedule);
 XB_API double xb_schedule_at(const xb_schedule *schedule, int64_t step, int64_t total);
 
-/* ---- Adam (V7), TensorFlow's form and defaults. A value inside other options, so it
- * never grows and has no size. */
+/* ---- Adam (V7), TensorFlow's form and defaults. It is a value inside other options, so
+ * it never grows and has no size field. */
 typedef struct xb_adam_options {
     double rate;    /* 1e-3 */
     double beta1;   /* 0.9 */
@@ -173,12 +173,12 @@ typedef struct xb_adam_block {
     float *second; /* of its square */
     const float *gradient;
     int64_t n;
-    double rate;  /* times options->rate; 0 leaves the parameters alone */
+    double rate;  /* factor on options->rate; 0 leaves the parameters unchanged */
     float *sigma; /* becomes exp(parameter) (V8); NULL: not wanted */
 } xb_adam_block;
 
 /* Step number `step` (1 is the first) on every block; `rate` multiplies the
- * learning rate (a schedule). Each element on its own: the same bytes for any
+ * learning rate (a schedule). Elements are independent, so the bytes are the same for any
  * number of threads. No allocation. */
 XB_API void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *options,
                          const xb_adam_block *blocks, int64_t n_blocks, int64_t step,

@@ -92,12 +92,19 @@ def _import(args: argparse.Namespace) -> None:
     )
 
 
+def _said(error: Exception) -> str:
+    """One line; Python puts the number of a missing file's error first."""
+    if isinstance(error, FileNotFoundError):
+        return f"{error.filename}: no such file"
+    return str(error)
+
+
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
         _import(args)
     except (xb.Error, ValueError, TypeError, ImportError, OSError) as error:
-        print(f"crossbayes: {error}", file=sys.stderr)
+        print(f"crossbayes: {_said(error)}", file=sys.stderr)
         return 2
     return 0
 

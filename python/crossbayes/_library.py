@@ -272,6 +272,8 @@ def doubles(values: Any, name: str, ndim: int | None = None) -> Doubles:
     if array.dtype.kind == "c":
         raise TypeError(f"{name}: expected real numbers, not complex ones")
     if array.dtype.kind not in "fiub":
+        if array.dtype == object and any(value is None for value in array.flat):
+            raise TypeError(f"{name}: expected numbers, not None")
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:

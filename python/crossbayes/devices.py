@@ -124,6 +124,21 @@ def measure_device(
     return Device(Session().make(lib.xb_device_measure, campaign, options))
 
 
+def weight_cells(session: Session, cells: str, device: Device | None) -> Any:
+    """What weights are made of (V31); with a device, of the widths that its traces have."""
+    base = session.make(lib.xb_weight_cells_parse, encoded(cells, "cells"))
+    if device is None:
+        return base
+    if not isinstance(device, Device):
+        raise TypeError(f"device: expected a Device, not {type(device).__name__}")
+    n = int(lib.xb_device_trace_count(device._c))
+    if n < 2:
+        raise ValueError(f"device: read noise at {n} states, expected 2 or more")
+    traces = [lib.xb_device_trace_at(device._c, i) for i in range(n)]
+    g, width = (np.array([getattr(t, k) for t in traces]) for k in ("conductance", "width"))
+    return session.make(lib.xb_weight_cells_measured, base, pointer(g), pointer(width), n)
+
+
 class Array(Handle):
     """An array of devices: numbers by name, of which 0 turns an effect off.
 

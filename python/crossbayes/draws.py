@@ -40,12 +40,56 @@ _PURPOSES = {
 }
 _CHUNK = 1 << 24  # draws between two looks at Ctrl-C
 _WORD = 2**32 - 1
+_STREAM = ffi.typeof("xb_stream *")
+_F4, _F8 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def shape_of(size: Size) -> tuple[int, ...]:
-    if isinstance(size, tuple):
+    if isinstance(size, (tuple, list)):
         return tuple(count(n, "size") for n in size)
     return (count(size, "size"),)
+
+
+def _place(size: Size, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Memory for draws."""
+    shape = shape_of(1 if size is None else size)
+    kind = _F4 if dtype is np.float32 else np.dtype(dtype)
+    if kind is not _F4 and kind is not _F8:
+        raise TypeError(f"dtype is {kind}, expected float32 or float64")
+    _elements(shape, 0, 2 if kind is _F8 else 1)
+    return np.empty(shape, kind)
+
+
+def _given(out: Any, size: Size) -> npt.NDArray[Any]:
+    """The caller's memory for draws."""
+    if not isinstance(out, np.ndarray) or (out.dtype != _F4 and out.dtype != _F8):
+        kind = getattr(out, "dtype", type(out).__name__)
+        raise TypeError(f"out is {kind}, expected an array of float32 or float64")
+    if not out.flags.c_contiguous or not out.flags.writeable:
+        raise ValueError("out: expected an array in C order that can be written")
+    if size is not None and shape_of(size) != out.shape:
+        raise ValueError(f"out has the shape {out.shape}, size is {shape_of(size)}")
+    return out
+
+
+def fill(sampler: Any, out: npt.NDArray[Any], where: Any, first: int) -> None:
+    """Draws first, first + 1, ... into an array of one dimension; few need no context."""
+    wide = out.dtype == _F8
+    if out.size <= lib.XB_PY_BLOCK:
+        few = lib.xb_sampler_fill_double if wide else lib.xb_sampler_fill
+        few(sampler, pointer(out, "double" if wide else "float"), out.size, where, first)
+        return
+    session = Session()
+    for at in range(0, out.size, _CHUNK):
+        part = out[at : at + _CHUNK]
+        if wide:
+            lib.xb_py_fill_double(
+                session.ctx, sampler, pointer(part), part.size, where, first + at
+            )
+        else:
+            lib.xb_sampler_fill_parallel(
+                session.ctx, sampler, pointer(part, "float"), part.size, where, first + at
+            )
 
 
 class Generator:
@@ -67,15 +111,13 @@ class Generator:
         self._key = lib.xb_key_make(self.seed, number)
 
     def _stream(self, tensor: int, sample: int, step: int) -> Any:
-        return ffi.new(
-            "xb_stream *",
-            {
-                "key": self._key,
-                "tensor": count(tensor, "tensor", 0, _WORD),
-                "sample": count(sample, "sample", 0, _WORD),
-                "step": count(step, "step", 0, _WORD),
-            },
-        )
+        stream = ffi.new(_STREAM)
+        stream.key = self._key
+        if tensor or sample or step:
+            stream.tensor = count(tensor, "tensor", 0, _WORD)
+            stream.sample = count(sample, "sample", 0, _WORD)
+            stream.step = count(step, "step", 0, _WORD)
+        return stream
 
     def draw(
         self,
@@ -88,29 +130,20 @@ class Generator:
         first: int = 0,
         standardise: bool = True,
         dtype: npt.DTypeLike = np.float32,
+        out: npt.NDArray[Any] | None = None,
     ) -> Any:
-        """Draws of a law: elements first, first + 1, ... of one tensor's stream."""
-        shape = shape_of(1 if size is None else size)
-        kind = np.dtype(dtype)
-        if kind not in (np.float32, np.float64):
-            raise TypeError(f"dtype is {kind}, expected float32 or float64")
-        wide = kind == np.float64
-        n = _elements(shape, first, 2 if wide else 1)
-        out = np.empty(n, kind)
+        """Draws of a law: elements first, first + 1, ... of one tensor's stream.
+
+        ``out``: an array of float32 or float64 in C order to write them to, instead of
+        ``size`` and ``dtype``.
+        """
+        made = _place(size, dtype) if out is None else _given(out, size)
+        if first or out is not None:
+            _elements((made.size,), first, 2 if made.dtype == _F8 else 1)
         sampler = law(law_).sampler(bool(standardise))
-        where = self._stream(tensor, sample, step)
-        session = Session()
-        for at in range(0, n, _CHUNK):
-            part = out[at : at + _CHUNK]
-            if wide:
-                lib.xb_py_fill_double(
-                    session.ctx, sampler, pointer(part), part.size, where, first + at
-                )
-            else:
-                lib.xb_sampler_fill_parallel(
-                    session.ctx, sampler, pointer(part, "float"), part.size, where, first + at
-                )
-        return out[0] if size is None else out.reshape(shape)
+        flat = made if made.ndim == 1 else made.reshape(-1)
+        fill(sampler, flat, self._stream(tensor, sample, step), first)
+        return made if size is not None or out is not None else made[0]
 
     def words(
         self, n: int, *, tensor: int = 0, sample: int = 0, step: int = 0, first: int = 0

@@ -47,6 +47,8 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
         patience: int = 0,
         prior: str | None = None,
         likelihood: str = "auto",
+        members: int | None = None,
+        gp: float | None = None,
         batch: int = 100,
         rate: float = 3e-3,
         samples: int = 1000,
@@ -62,6 +64,8 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
         self.patience = patience
         self.prior = prior
         self.likelihood = likelihood
+        self.members = members
+        self.gp = gp
         self.batch = batch
         self.rate = rate
         self.samples = samples
@@ -92,6 +96,8 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
             patience=self.patience,
             prior=self.prior,
             likelihood=self.likelihood,
+            members=self.members,
+            gp=self.gp,
             batch=self.batch,
             rate=self.rate,
             progress=self.progress,
@@ -121,20 +127,35 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
 
 
 class BayesianRegressor(RegressorMixin, _Bayesian):  # type: ignore[misc]
-    """A Bayesian neural network for a target of numbers.
+    """A Bayesian neural network for a target of numbers, or for several (y of two dimensions).
 
-    ``law``: of the weights' noise (gaussian), a text, a law or a law file's. ``samples``:
-    weight draws of a prediction. ``settings``: further settings of
+    ``law``: of the weights' noise (gaussian), a text, a law or a law file's. ``likelihood``:
+    auto, gaussian, heteroscedastic, student, or for counts poisson and negative-binomial.
+    ``members``: posteriors of an ensemble. ``gp``: intervals widen away from the rows, e.g.
+    0.25. ``samples``: weight draws of a prediction. ``settings``: further settings of
     :func:`crossbayes.train`, by name. Learnt: ``model_``, a :class:`crossbayes.Model`.
     """
 
     def fit(self, X: Any, y: Any) -> BayesianRegressor:
         """Trains the network."""
         x, target = validate_data(
-            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
+            self,
+            X,
+            y,
+            dtype=np.float64,
+            y_numeric=True,
+            multi_output=True,
+            ensure_min_samples=2,
         )
+        if target.ndim == 2 and target.shape[1] == 1:
+            target = target[:, 0]
         self._train(x, target.astype(np.float64), classes=False)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The predictive mean, and its standard deviation where asked for."""

@@ -36,7 +36,7 @@ from crossbayes._native import ffi, lib
 if TYPE_CHECKING:
     from crossbayes.draws import Rule
 
-Size = Union[int, float, "tuple[int, ...]", None]
+Size = Union[int, float, "tuple[int, ...]", "list[int]", None]
 
 _PDF, _LOGPDF, _CDF, _SF, _PPF, _ISF = range(6)  # the order of glue.h
 
@@ -255,13 +255,15 @@ class Law(Handle):
         dtype: npt.DTypeLike = np.float32,
         standardise: bool = False,
         physical: bool = False,
+        out: npt.NDArray[Any] | None = None,
     ) -> Any:
         """Random draws, float32 or float64, by all cores.
 
         Draw i is a function of (seed, i) alone, and the same number that
         ``crossbayes sample --seed`` writes. Without a seed, one is taken from the
         operating system. ``standardise``: mean 0, variance 1, as networks use the law;
-        ``physical``: in the units of the samples that the law was fitted to.
+        ``physical``: in the units of the samples that the law was fitted to. ``out``: an
+        array of float32 or float64 to write to, instead of ``size`` and ``dtype``.
 
         >>> law("mtj").rvs((2, 2), seed=1).shape
         (2, 2)
@@ -271,12 +273,16 @@ class Law(Handle):
         if standardise and physical:
             raise ValueError("set at most one of standardise and physical")
         draws = Generator(seed_of(seed)).draw(
-            self, 1 if size is None else size, standardise=standardise, dtype=dtype
+            self, size, standardise=standardise, dtype=dtype, out=out
         )
         if physical:
             place = self.placement
-            draws = (place.offset + place.scale * draws.astype(np.float64)).astype(draws.dtype)
-        return draws[0] if size is None else draws
+            moved = place.offset + place.scale * np.asarray(draws, np.float64)
+            draws = moved.astype(draws.dtype)
+            if out is not None:
+                out[...] = draws
+                return out
+        return draws
 
     # ---- files, pickles, texts
 
@@ -364,6 +370,8 @@ def law(what: str | os.PathLike[str] | Law) -> Law:
     session = Session()
     if isinstance(what, str):
         return Law(session.make(lib.xb_law_parse, encoded(what, "law")))
+    if not isinstance(what, os.PathLike):
+        raise TypeError(f"law: expected a text, a path or a law, not {type(what).__name__}")
     return Law(session.make(lib.xb_law_load, path_bytes(what, read=True)))
 
 

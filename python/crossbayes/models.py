@@ -256,6 +256,45 @@ class Model(Handle):
         return float(lib.xb_model_noise_sd(self._c))
 
     @property
+    def noise_degrees(self) -> float:
+        """Degrees of freedom of the student likelihood; NaN for the others."""
+        return float(lib.xb_model_noise_degrees(self._c))
+
+    @property
+    def dispersion(self) -> Any:
+        """Of counts: their variance is r + dispersion r² at a rate r; NaN for other targets.
+
+        Of several targets an array.
+        """
+        n = lib.xb_model_target_count(self._c)
+        values = [float(lib.xb_model_dispersion(self._c, k)) for k in range(n)]
+        return values[0] if n == 1 else np.array(values)
+
+    @property
+    def process_length(self) -> float:
+        """The length of the Gaussian process beside the net (``gp``); NaN: there is none."""
+        return float(lib.xb_model_process_length(self._c))
+
+    @property
+    def cells(self) -> str | None:
+        """What each weight is made of, as a text; None where widths are free."""
+        cells = lib.xb_model_cells(self._c)
+        return text(lib.xb_weight_cells_text(cells)) if cells else None
+
+    @property
+    def cell_states(self) -> dict[str, npt.NDArray[np.float32]]:
+        """The states of weights that are made of cells, [cells][...] by tensor."""
+        cells, net = lib.xb_model_cells(self._c), lib.xb_model_net(self._c)
+        made: dict[str, npt.NDArray[np.float32]] = {}
+        for i in range(lib.xb_net_tensor_count(net) if cells else 0):
+            states, tensor = lib.xb_model_cell_states(self._c, i), lib.xb_net_tensor_at(net, i)
+            shape = [tensor.shape[d] for d in range(tensor.ndim)]
+            if states:
+                many = int(lib.xb_weight_cells_count(cells))
+                made[text(tensor.name)] = view(states, [many, *shape], np.float32, self._c)
+        return made
+
+    @property
     def settings(self) -> dict[str, Any]:
         settings: dict[str, Any] = json.loads(text(lib.xb_model_settings(self._c)))
         return settings

@@ -27,7 +27,9 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = Non
     """
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ending not in _READERS:
-        raise ValueError(f"{path}: a table named *{ending}, expected one of {', '.join(_READERS)}")
+        raise ValueError(
+            f"{path}: a table named *{ending}, expected one of {', '.join(_READERS)}"
+        )
     try:
         import pandas as pd
     except ImportError as error:
@@ -37,5 +39,7 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = Non
     try:
         frame = getattr(pd, _READERS[ending])(path, **wanted)
     except ImportError as error:
-        raise ImportError(f"{path}: pandas needs pyarrow for it: pip install pyarrow") from error
+        raise ImportError(
+            f"{path}: pandas needs pyarrow for it: pip install pyarrow"
+        ) from error
     return frame if names is None else frame[names]

@@ -23,6 +23,7 @@ from crossbayes._library import (
     text,
 )
 from crossbayes._native import ffi, lib
+from crossbayes.devices import Device, weight_cells
 from crossbayes.fits import Estimate
 from crossbayes.laws import Law
 from crossbayes.models import Model
@@ -35,7 +36,9 @@ _COLUMNS = {
 
 # As the command line names them, where the library's own name is another.
 _RENAMED = {"rate_schedule": "rate", "random": "stochastic"}
-_OWN = ("net", "law", "rate", "estimator", "prior", "target_range", "preset", "start")
+_OWN = ("net", "law", "rate", "estimator", "prior", "target_range", "preset", "start", "gp",
+        "cells", "device")  # fmt: skip
+_FREE_ONLY = ("sigma", "sigma_rate", "spread")  # of widths that no cell gives
 
 
 class Epoch(dict[str, float]):
@@ -114,6 +117,37 @@ def _options_of(settings: dict[str, Any], session: Session, keep: list[Any]) -> 
     return options
 
 
+def _set_cells(
+    options: Any, session: Session, cells: Any, device: Any, settings: Any, keep: list[Any]
+) -> None:
+    """Weights made of cells: their text, or with a measured device its widths."""
+    if cells is None:
+        if device is not None:
+            raise ValueError("device goes with cells, e.g. cells='pair'")
+        return
+    for name in _FREE_ONLY:
+        if settings.get(name) is not None:
+            raise ValueError(
+                f"{name} does not go with cells: widths follow from the cells' states"
+            )
+    keep.append(weight_cells(session, cells, device))
+    options.cells = keep[-1]
+
+
+def _add_process(session: Session, model: Any, data: Any, gp: Any) -> None:
+    """A Gaussian process beside the net (V43)."""
+    rows = ffi.new("xb_rows *")
+    rows.x, rows.n, rows.features = data.x, data.n, data.features
+    session.check(lib.xb_model_add_process(session.ctx, model, rows, gp))
+
+
+def _length(gp: Any) -> float:
+    try:
+        return float(gp)
+    except (TypeError, ValueError):
+        raise TypeError(f"gp: expected a number, not {gp!r}") from None
+
+
 def _images(x: Any, y: Any, classes: bool | None, keep: list[Any]) -> Any:
     """Bytes of images or floats as the net takes them, read where they lie."""
     data = ffi.new("xb_train_data *")
@@ -148,6 +182,9 @@ def train(
     on_epoch: Callable[[Epoch], Any] | None = None,
     checkpoint: Path | None = None,
     scaled: bool = False,
+    gp: float | None = None,
+    cells: str | None = None,
+    device: Device | None = None,
     progress: Progress = None,
     **settings: Any,
 ) -> Model:
@@ -163,7 +200,12 @@ def train(
     reached so far is the result then. Ctrl-C ends it with KeyboardInterrupt; with a
     ``checkpoint`` file, the same call with ``resume=True`` goes on from there.
 
-    Settings are those of the command line, with underscores: likelihood, noise_net,
+    ``gp``: a Gaussian process over the inputs beside the net, whose length this is (0.25):
+    intervals widen away from the rows. ``cells`` (three, pair, ...): weights are made of
+    cells whose own noise is their width, with a ``device`` as its traces have it.
+
+    Settings are those of the command line, with underscores: likelihood (auto, gaussian,
+    heteroscedastic, student, poisson, negative-binomial), members, effort, noise_net,
     random, prior, mle_epochs, batch, samples, estimator, group, antithetic, rate,
     rate_schedule, sigma, sigma_rate, spread, temperature, freeze, preset, validation,
     patience, resume, target_range, mirror, backend, ...
@@ -173,6 +215,8 @@ def train(
     notes: list[str] = []
     with Session(progress) as session:
         options = _options_of(values, session, keep)
+        _set_cells(options, session, cells, device, settings, keep)
+        length = None if gp is None else _length(gp)
         array = np.asarray(x) if scaled or getattr(x, "ndim", 2) > 2 else None
         if array is not None:
             data = _images(array, y, classes, keep)
@@ -182,6 +226,8 @@ def train(
             frame = make_frame(session, x, y, classes, keep)
             notes = frame_notes(frame)
             data = ffi.new("xb_train_data *", lib.xb_train_data_of(frame))
+        if length is not None and (data.classes > 0 or not data.x):
+            raise ValueError("gp is for a table and one target of numbers")
         if checkpoint is not None:
             keep.append(ffi.new("char[]", path_bytes(checkpoint)))
             options.checkpoint = keep[-1]
@@ -193,6 +239,8 @@ def train(
         model = Model(session.make(lib.xb_train, report, data, options))
         model.report = TrainReport(ffi.gc(report[0], lib.xb_train_report_destroy), notes)
         raise_kept()
+        if length is not None:
+            _add_process(session, model._c, data, length)
         if checkpoint is not None and os.path.exists(checkpoint):
             os.unlink(checkpoint)  # it only had the result, which is here
         return model

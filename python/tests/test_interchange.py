@@ -162,7 +162,7 @@ def conv(shape=(2, 3, 3, 3), **more):
         ({"a.weight": np.zeros((2, 3)) * np.nan}, {"net": "dense 2 nobias", "inputs": 3}, "finite|nan"),
         ({"a.weight": np.zeros((2, 3))}, {"net": "dense 3 nobias", "inputs": 3}, "kernel of"),
         ({"a.weight": np.zeros((2, 3))}, {"net": "dense 2", "inputs": 3}, "a: has no bias"),
-        ({"a.strange": np.zeros((2, 3))}, {"net": "dense 2", "inputs": 3}, "no weights are known"),
+        ({"a.strange": np.zeros((2, 3))}, {"net": "dense 2", "inputs": 3}, "a: no library names its weights strange"),
         ({"a.weight_mu": np.zeros((2, 3)), "a.weight_rho": np.zeros(3)}, {"net": "dense 2", "inputs": 3}, "weight_rho has the shape"),
     ],
 )  # fmt: skip
@@ -264,6 +264,8 @@ def test_the_command(tmp_path):
     made = imported("bayesian_torch_linear").tensors
     assert all((kept[name] == made[name]).all() for name in made)
     before = out.read_bytes()
+    ours = tmp_path / "ours.safetensors"
+    ours.write_bytes(before)
     for args, says in [
         (("import", file, "-o", out), "give net="),
         (("import", file, "--net", "dense 6, gelu", "--inputs", "4", "-o", out), "gelu"),
@@ -272,7 +274,8 @@ def test_the_command(tmp_path):
             ("import", out, "--net", "dense 6", "--inputs", "4", "-o", out),
             "is the input itself",
         ),
-        (("import", tmp_path / "no.pt", "-o", out), "no such file"),
+        (("import", tmp_path / "no.pt", "-o", out), "no.pt: no such file"),
+        (("import", ours, "-o", out), "this is a model of crossbayes already"),
     ]:
         rc, said = run(*args)
         assert rc == 2

@@ -220,3 +220,22 @@ def test_plots(tmp_path):
     assert len(ax.lines) == 2
     fit = xb.fit(xb.law("mtj").rvs(500, seed=1))
     fit.plot().figure.savefig(tmp_path / "fit.png")
+
+
+def test_draws_into_memory_that_is_there():
+    mtj = xb.law("mtj")
+    for kind in (np.float32, np.float64):
+        out = np.full((3, 5), np.nan, kind)
+        assert mtj.rvs(out=out, seed=4) is out
+        assert (out == mtj.rvs([3, 5], seed=4, dtype=kind)).all()
+    out = np.empty(10, np.float32)
+    g = xb.Generator(4)
+    assert (g.draw("mtj", out=out, first=7) == g.draw("mtj", 17)[7:]).all()
+    locked = np.zeros(3)
+    locked.flags.writeable = False
+    with pytest.raises(ValueError, match="that can be written"):
+        mtj.rvs(out=locked)
+    place = xb.fit(mtj.rvs(500, seed=1) * 1e-6 + 1e-5, unit="S").law
+    out = np.empty(4)
+    place.rvs(out=out, seed=1, physical=True)
+    assert (out == place.rvs(4, seed=1, physical=True, dtype="f8")).all()

@@ -1,10 +1,9 @@
 """Tables in Parquet: words, missing cells, nullable numbers, categories and dates give the
 model that the same table as CSV gives on the command line."""
 
+import crossbayes as xb
 import numpy as np
 import pytest
-
-import crossbayes as xb
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")

@@ -1,6 +1,6 @@
 /* array_ops.h: what a backend does for simulated arrays (src/crossbar): converters and
- * matrix products on tiles; maths X13, X14, X50, X51. Weights come as plain numbers, a
- * draw of them at a time, so noise is none of its business. */
+ * matrix products on tiles; maths X13, X14, X50, X51. Weights come as plain numbers, one
+ * draw at a time, so the backend does not deal with noise here. */
 #ifndef XB_BACKEND_ARRAY_OPS_H
 #define XB_BACKEND_ARRAY_OPS_H
 
@@ -17,7 +17,7 @@ typedef struct xb_tile_block {
     const xb_real *pre, *post, *shift; /* [row tiles][out]; NULL: 1, 1 and 0 */
     xb_real *slice, *part;             /* room: [rows][tile], [rows][out] */
     /* Calibration, on the host's backend alone: sees each tile's sums [rows][out] before
-     * they are converted, and its inputs [rows][width]. NULL: nobody looks. */
+     * they are converted, and its inputs [rows][width]. NULL: none. */
     void (*seen)(void *arg, int64_t tile, const xb_real *sums, const xb_real *x);
     void *arg;
     /* Noise of the sums, on the host's backend alone, before all that. NULL: none. */

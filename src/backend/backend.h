@@ -2,16 +2,16 @@
  * updates, for training, prediction and studies alike.
  *
  * A buffer is memory that `take` gave. Its address may be offset, so that a part of a
- * block needs no handle of its own, and handed to operations; nobody but the backend
- * reads or writes what is there (tests/sealed_backend.c has buffers that cannot be read
- * otherwise). Where `host` is set any memory of the process is a buffer, and copies
- * between the two sides are left out: xb_host_side() and its neighbours below.
+ * block needs no handle of its own, and passed to operations; only the backend reads or
+ * writes its contents (tests/sealed_backend.c has buffers that cannot be read otherwise).
+ * If `host` is set, any memory of the process is a buffer, and copies between the two
+ * sides are skipped: see xb_host_side() and its neighbours below.
  *
- * Operations never fail and take whole batches: a backend cuts them into pieces itself.
- * One whose device can fail keeps the first error, does nothing more, and answers `check`
- * with it: who has got numbers out of a backend asks before believing them.
- * What says `optional` may be NULL; everything else must be there. Where sizes are counts
- * of numbers, numbers are xb_real (updates: float). */
+ * Operations never fail and take whole batches, which a backend divides into pieces
+ * itself. A backend whose device can fail keeps the first error, does nothing more, and
+ * returns the error from `check`: callers must check before they use numbers from a
+ * backend. Entries marked `optional` may be NULL; all others must be set. Where sizes are
+ * counts of numbers, numbers are xb_real (updates: float). */
 #ifndef XB_BACKEND_BACKEND_H
 #define XB_BACKEND_BACKEND_H
 
@@ -120,8 +120,8 @@ struct xb_backend {
                    const int32_t *row, int64_t rows, xb_shape shape);
 
     /* Layers. Dense and conv are the stochastic linear layer as one operation: mu,
-     * sigma, the stream of their noise and an estimator are in the run, and whether a
-     * draw is ever in memory is the backend's affair. */
+     * sigma, the stream of their noise and an estimator are in the run, and the backend
+     * decides whether a draw is ever in memory. */
     const xb_layer_ops *dense, *conv, *maxpool, *batchnorm, *activation, *flatten;
     const xb_layer_ops *block, *norm_block; /* optional: see fuse.c */
 
@@ -183,16 +183,16 @@ struct xb_backend {
 /* This machine's, whichever its kernels (xb_run has them): host.c. */
 extern const xb_backend xb_backend_host;
 
-/* The host's by name; NULL name: "cpu". NULL: there is none, or the machine lacks it. */
+/* The host's backend of this name; NULL name: "cpu". Returns NULL if there is none, or if
+ * the machine cannot run it. */
 const xb_backend *xb_backend_find(const char *name);
-/* Any by name, NULL: the context's; a module is loaded for it. */
+/* A backend by name, NULL: the context's; a module is loaded if necessary. */
 xb_status xb_backend_open(xb_ctx *ctx, const xb_backend **out, const char *name);
-/* The name that stands for; "auto" without a net is the CPU. */
+/* The actual name; "auto" without a net is the CPU. */
 const char *xb_backend_chosen(const xb_ctx *ctx, const char *name);
 
-/* What "auto" compares with what a GPU costs to start: multiply-adds for each of the
- * context's threads, of one pass that is done again and again, or of all that is to be
- * done. */
+/* The work that "auto" compares with the cost of starting a GPU: multiply-adds per thread
+ * of the context, of one pass that is repeated, or of the whole task. */
 typedef enum xb_auto_work { XB_AUTO_PASS, XB_AUTO_WHOLE } xb_auto_work;
 
 /* The name for a net that sees `rows` examples: where "auto" is asked for, "cuda" if that
@@ -210,7 +210,7 @@ const xb_layer_ops *xb_backend_layer(const xb_backend *b, const xb_layer *layer)
 
 /* ---- the host's side of a buffer: itself, or `room` of the same size */
 
-/* Where the host writes; then the buffer has it. */
+/* Where the host writes, and the call that then puts it into the buffer. */
 static inline void *xb_host_side(const xb_backend *b, void *buffer, void *room)
 {
     return b->host ? buffer : room;

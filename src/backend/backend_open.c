@@ -1,5 +1,5 @@
-/* backend_open.c: a backend for who asked for one by name: the host's, or a module's that
- * is loaded now. What is missing is said in one line. */
+/* backend_open.c: opens a backend by name: the host's, or one from a module that is
+ * loaded now. If something is missing, the error says so in one line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static xb_status open_cuda(xb_ctx *ctx, const xb_backend **out)
     if (!symbol)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s cannot be loaded: %s",
                        path ? path : CUDA_FILE, why);
-    xb_note(ctx, "%s is of another version than this library", CUDA_FILE);
+    xb_note(ctx, "%s belongs to another version of this library", CUDA_FILE);
     return ((xb_module_fn)symbol)(ctx, out, &HOST); /* says itself what else is wrong */
 }
 
@@ -61,7 +61,8 @@ static bool is_worth(const xb_ctx *ctx, const xb_net *net, double rows, xb_auto_
     return work_of(net) * rows >= least * (double)xb_ctx_threads(ctx);
 }
 
-/* A context of its own hears why there is no GPU: nobody asked. */
+/* A separate context receives the reason why there is no GPU, because the caller did not
+ * ask for one. */
 static bool has_cuda(void)
 {
     const xb_backend *found = NULL;

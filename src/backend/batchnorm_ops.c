@@ -1,7 +1,10 @@
 /* batchnorm_ops.c: each channel to mean 0 and variance 1 over the batch, then a learned
  * scale and shift; maths N4, N5. In training the statistics
  * are those of the batch, whatever draws its weights are of, and the running ones move
- * towards them; in prediction the running ones are used. Sums in double. */
+ * towards them; in prediction the running ones are used. Sums in double.
+ *
+ * Of images they are by blocks of examples (crew.h), so that ranks can have examples of
+ * their own; of vectors by pieces that are worth a thread. */
 #include <math.h>
 #include <string.h>
 
@@ -19,12 +22,17 @@ static int64_t keep(const xb_run *run, const xb_layer *layer)
     return 5 * layer->in.c;
 }
 
+static int64_t pixels_of(const xb_layer *layer) { return layer->in.h * layer->in.w; }
+static bool of_images(const xb_layer *layer) { return pixels_of(layer) > 1; }
+
 /* Sums [pieces][2][c] in double; the pass's scratch begins at a cache line. */
 static int64_t scratch(const xb_run *run, const xb_layer *layer)
 {
-    int64_t c = layer->in.c, rows = run->batch * layer->in.h * layer->in.w;
-    return xb_split_most(rows, 4 * c, XB_SPLIT_ANY) * 2 * c *
-           (int64_t)(sizeof(double) / sizeof(xb_real));
+    const int64_t c = layer->in.c, dear = INT64_C(1) << 30;
+    const int64_t pieces = of_images(layer)
+                               ? xb_split_most(run->batch, dear, XB_SPLIT_ANY)
+                               : xb_split_most(run->batch, 4 * c, XB_SPLIT_ANY);
+    return pieces * 2 * c * (int64_t)(sizeof(double) / sizeof(xb_real));
 }
 
 static double *sums_of(const xb_run *run) { return (double *)(void *)run->scratch; }
@@ -71,13 +79,31 @@ static void add_sums(void *arg, int64_t to, int64_t from)
     for (int64_t i = 0; i < 2 * job->layer->in.c; i++) sum[i] += other[i];
 }
 
+/* Pieces of the rows, a row being one pixel of one example. */
+static xb_split split_of(const norm_job *job)
+{
+    const int64_t pixels = pixels_of(job->layer);
+    if (!of_images(job->layer))
+        return xb_split_of(row_count(job), 4 * job->layer->in.c, XB_SPLIT_ANY);
+    const xb_split blocks = xb_crew_blocks(job->run->batch);
+    return (xb_split){row_count(job), blocks.per * pixels, blocks.count};
+}
+
 /* Runs `body` over the rows; where it sums, the first 2 c of the scratch are then the
  * totals, added in a tree of the pieces. */
 static void run_rows(norm_job *job, xb_range_fn body, bool sums)
 {
-    xb_split split = xb_split_of(row_count(job), 4 * job->layer->in.c, XB_SPLIT_ANY);
-    xb_split_run(job->run->ctx, &split, body, job);
-    if (sums) xb_tree_add(split.count, add_sums, job);
+    static const xb_ctx alone = {.threads = 1};
+    const int64_t c = job->layer->in.c;
+    const xb_crew *crew = job->run->crew;
+    const xb_split split = split_of(job);
+    const bool worth = xb_split_of(row_count(job), 4 * c, XB_SPLIT_ANY).count > 1;
+    xb_crew_run(worth ? job->run->ctx : &alone, crew, &split, body, job);
+    if (!sums) return;
+    if (crew)
+        xb_comm_gather(crew->comm, sums_of(job->run), 2 * c * (int64_t)sizeof(double),
+                       crew->cut);
+    xb_tree_add(split.count, add_sums, job);
 }
 
 static void sum_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
@@ -209,7 +235,14 @@ static void backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
     if (dx) run_rows(&job, backward_rows, false);
 }
 
+static bool deals(const xb_run *run, const xb_layer *layer)
+{
+    (void)run;
+    return of_images(layer);
+}
+
 const xb_layer_ops xb_ops_batchnorm = {
+    .deals = deals,
     .keep = keep,
     .scratch = scratch,
     .forward = forward,

@@ -130,7 +130,7 @@ static void run_forward(block_job *job, xb_real *y, const xb_real *x)
     job->y = y, job->x = x;
     job->kernel->pack_forward(job->packed, job->w, xb_op_bias(&job->op, job->w),
                               &job->shape);
-    xb_split_run(job->op.run->ctx, &split, forward_rows, job);
+    xb_op_run(&job->op, &split, forward_rows, job);
 }
 
 static void forward(const xb_run *run, const xb_layer *last, xb_real *y, const xb_real *x)
@@ -166,7 +166,7 @@ static void run_backward(block_job *job, xb_real *dx, const xb_real *dy, const x
     xb_split split = split_of(job);
     job->dx = dx, job->dy = dy, job->x = x, job->kept = y;
     if (dx) job->kernel->pack_backward(job->packed, job->w, &job->shape);
-    xb_split_run(job->op.run->ctx, &split, backward_rows, job);
+    xb_op_run(&job->op, &split, backward_rows, job);
     xb_shared_gradient(&job->op, job->w, job->slots, job->slot, split.count);
 }
 
@@ -187,6 +187,18 @@ static void norm_backward(const xb_run *run, const xb_layer *last, xb_real *dx,
     xb_ops_batchnorm.backward(run, norm_of(last), dx, dx, x, NULL);
 }
 
+static bool deals(const xb_run *run, const xb_layer *last)
+{
+    const block_job job = sizes_of(run, last);
+    const xb_split split = split_of(&job);
+    return xb_crew_fits(&split, run->batch);
+}
+
+static bool norm_deals(const xb_run *run, const xb_layer *last)
+{
+    return deals(run, last) && xb_ops_batchnorm.deals(run, norm_of(last));
+}
+
 static bool has_kernel(const xb_run *run, const xb_layer *last)
 {
     (void)last;
@@ -195,6 +207,7 @@ static bool has_kernel(const xb_run *run, const xb_layer *last)
 
 const xb_layer_ops xb_ops_block = {
     .fuses = has_kernel,
+    .deals = deals,
     .placement = XB_PLACE_HELD,
     .keep = keep,
     .scratch = scratch,
@@ -204,6 +217,7 @@ const xb_layer_ops xb_ops_block = {
 
 const xb_layer_ops xb_ops_norm_block = {
     .fuses = has_kernel,
+    .deals = norm_deals,
     .placement = XB_PLACE_HELD,
     .keep = norm_keep,
     .scratch = norm_scratch,

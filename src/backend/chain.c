@@ -1,15 +1,15 @@
 /* chain.c: forward, loss and backward through a small net of dense layers as one call;
  * maths N1, N7, N8, N11.
  *
- * What the layers do one by one with estimators `shared` and `local`, they do here
- * without the frame around each of them (pieces, operations, estimators behind
- * pointers), and noise is drawn once: it stays in the pass's scratch from the way forward
- * to the way back and does not outlive the call. Both matter only where a layer's
- * arithmetic takes a microsecond, so a chain is a net whose layers are not worth a
- * second thread and whose noise fits in the cache; everything else goes layer by layer
- * (pass.c). Each number is the one the layers find, with `local` but for the rounding of
- * e / sqrt(v), which is found on the way forward. A pass without gradients goes
- * forward here too where its weights are as they are: a prediction's, drawn before.
+ * It does what the layers do one by one with estimators `shared` and `local`, without the
+ * overhead around each of them (pieces, operations, estimators behind pointers), and
+ * noise is drawn once: it stays in the pass's scratch from the way forward to the way
+ * back and does not outlive the call. Both matter only where a layer's arithmetic takes a
+ * microsecond, so a chain is a net whose layers are not worth a second thread and whose
+ * noise fits in the cache; everything else goes layer by layer (pass.c). Each number is
+ * the one the layers find, with `local` but for the rounding of e / sqrt(v), which is
+ * found on the way forward. A pass without gradients goes forward here too where its
+ * weights are as they are: a prediction's, drawn before.
  *
  * Measured: layer by layer a step of the scalar net (16, 16) takes 13 % longer with
  * `shared` and 36 % with `local`.

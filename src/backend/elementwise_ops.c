@@ -28,7 +28,10 @@ static void run_range(void *arg, int64_t piece, int64_t begin, int64_t end)
 static void run_all(const xb_run *run, const xb_layer *layer, activation_job job)
 {
     job.kernel = xb_kernels_act(run->kernels, layer->kind->act);
-    int64_t n = run->batch * xb_shape_size(layer->in);
+    const int64_t size = xb_shape_size(layer->in), first = xb_run_first(run) * size;
+    const int64_t n = xb_run_rows(run) * size;
+    job.out += first, job.x += first;
+    if (job.dy) job.dy += first;
     xb_split split = xb_split_of(n, ELEMENT_WORK, XB_SPLIT_ANY);
     xb_split_run(run->ctx, &split, run_range, &job);
 }
@@ -46,7 +49,14 @@ static void act_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
     if (dx) run_all(run, layer, (activation_job){.out = dx, .x = y, .dy = dy});
 }
 
+static bool always(const xb_run *run, const xb_layer *layer)
+{
+    (void)run, (void)layer;
+    return true;
+}
+
 const xb_layer_ops xb_ops_activation = {
+    .deals = always,
     .placement = XB_PLACE_OVERWRITE,
     .forward = act_forward,
     .backward = act_backward,
@@ -67,6 +77,7 @@ static void copy_back(const xb_run *run, const xb_layer *layer, xb_real *dx,
 }
 
 const xb_layer_ops xb_ops_flatten = {
+    .deals = always,
     .placement = XB_PLACE_ALIAS,
     .forward = copy,
     .backward = copy_back,

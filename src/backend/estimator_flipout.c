@@ -79,7 +79,7 @@ static void forward(const xb_op *op, xb_real *y, const xb_real *x)
     flipout_job job = job_of(op);
     xb_split split = split_of(op);
     job.y = y, job.x = x;
-    xb_split_run(op->run->ctx, &split, forward_rows, &job);
+    xb_op_run(op, &split, forward_rows, &job);
 }
 
 static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
@@ -109,7 +109,7 @@ static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_r
     flipout_job job = job_of(op);
     xb_split split = split_of(op);
     job.dx = dx, job.dy = dy, job.x = x;
-    xb_split_run(op->run->ctx, &split, backward_rows, &job);
+    xb_op_run(op, &split, backward_rows, &job);
     xb_op_sum(op, job.slots, job.slot, split.count, 2 * op->n);
     xb_op_add_mu(op, op->run->gradient.mu + op->offset, job.slots);
     xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, job.slots + op->n,
@@ -120,6 +120,7 @@ const xb_estimator_kind xb_estimator_flipout = {
     .name = "flipout",
     .symmetric = true,
     .scratch = scratch,
+    .split = split_of,
     .forward = forward,
     .backward = backward,
 };

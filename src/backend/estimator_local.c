@@ -92,7 +92,7 @@ static void forward(const xb_op *op, xb_real *y, const xb_real *x)
     local_job job = job_of(op);
     xb_split split = split_of(op);
     job.y = y, job.x = x;
-    xb_split_run(op->run->ctx, &split, forward_rows, &job);
+    xb_op_run(op, &split, forward_rows, &job);
 }
 
 static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
@@ -121,7 +121,7 @@ static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_r
     local_job job = job_of(op);
     xb_split split = split_of(op);
     job.dx = dx, job.dy = dy, job.x = x;
-    xb_split_run(op->run->ctx, &split, backward_rows, &job);
+    xb_op_run(op, &split, backward_rows, &job);
     xb_op_sum(op, job.slots, job.slot, split.count, 2 * op->n);
     xb_op_add_mu(op, op->run->gradient.mu + op->offset, job.slots);
     const xb_real *sigma = xb_op_sigma(op);
@@ -135,6 +135,7 @@ const xb_estimator_kind xb_estimator_local = {
     .gaussian = true,
     .fuses = true,
     .scratch = scratch,
+    .split = split_of,
     .keep = keep,
     .forward = forward,
     .backward = backward,

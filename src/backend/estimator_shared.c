@@ -64,16 +64,21 @@ static void forward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
                   op->run->above);
 }
 
+static xb_split split_of(const xb_op *op)
+{
+    return xb_split_of(op->run->batch, op->work, xb_split_slots(slot_size(op)));
+}
+
 static void forward(const xb_op *op, xb_real *y, const xb_real *x)
 {
-    if (xb_panel_suits(op)) {
+    if (!op->run->crew && xb_panel_suits(op)) {
         xb_panel_forward(op, y, x);
         return;
     }
     shared_job job = job_of(op);
-    xb_split split = xb_split_of(op->run->batch, op->work, xb_split_slots(slot_size(op)));
+    xb_split split = split_of(op);
     job.y = y, job.x = x;
-    xb_split_run(op->run->ctx, &split, forward_rows, &job);
+    xb_op_run(op, &split, forward_rows, &job);
 }
 
 static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
@@ -91,9 +96,9 @@ static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
 static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x)
 {
     shared_job job = job_of(op);
-    xb_split split = xb_split_of(op->run->batch, op->work, xb_split_slots(slot_size(op)));
+    xb_split split = split_of(op);
     job.dx = dx, job.dy = dy, job.x = x;
-    xb_split_run(op->run->ctx, &split, backward_rows, &job);
+    xb_op_run(op, &split, backward_rows, &job);
     xb_shared_gradient(op, job.w, job.slots, job.slot, split.count);
 }
 
@@ -101,6 +106,7 @@ const xb_estimator_kind xb_estimator_shared = {
     .name = "shared",
     .fuses = true,
     .scratch = scratch,
+    .split = split_of,
     .forward = forward,
     .backward = backward,
 };

@@ -21,6 +21,9 @@ typedef struct xb_layer_ops {
     /* Dense and conv: whether it does the work of activations beside it, run->above and
      * run->below; blocks: whether they can run at all. NULL: no. */
     bool (*fuses)(const xb_run *run, const xb_layer *layer);
+    /* Whether ranks can run it together on this batch, each on its rows (crew.h). NULL:
+     * no. */
+    bool (*deals)(const xb_run *run, const xb_layer *layer);
     /* Reals kept from forward to backward, and of room while it runs, for the run's
      * batch. NULL: none. */
     int64_t (*keep)(const xb_run *run, const xb_layer *layer);

@@ -107,6 +107,21 @@ int64_t xb_linear_keep(const xb_run *run, const xb_layer *layer)
     return kind->keep ? kind->keep(&op) : 0;
 }
 
+static bool deals_with(const xb_op *op, const xb_estimator_kind *kind)
+{
+    if (!kind->split) return false;
+    const xb_split split = kind->split(op);
+    return xb_crew_fits(&split, op->run->batch);
+}
+
+/* With the estimator of the pass and without noise, which the shared one does. */
+bool xb_linear_deals(const xb_run *run, const xb_layer *layer)
+{
+    const xb_op op = xb_op_of(run, layer);
+    return deals_with(&op, &xb_estimator_shared) &&
+           (!xb_op_random(&op) || deals_with(&op, estimators[run->estimator]));
+}
+
 bool xb_linear_fuses(const xb_run *run, const xb_layer *layer)
 {
     const xb_linear *linear = linear_of(layer);
@@ -212,7 +227,15 @@ static void sum_range(void *arg, int64_t piece, int64_t begin, int64_t end)
 
 void xb_op_sum(const xb_op *op, xb_real *slot, int64_t stride, int64_t count, int64_t n)
 {
+    const int64_t each = (int64_t)sizeof *slot;
+    const xb_crew *crew = op->run->crew;
     sum_job job = {op, slot, stride, count};
+    range_job whole = {&job, 0, n};
+    if (crew) {
+        xb_comm_sum(crew->comm, slot, stride * each, n * each, count, crew->cut, add_slot,
+                    &whole);
+        return;
+    }
     xb_split split = xb_split_of(n, count, XB_SPLIT_ANY);
     if (count > 1) xb_split_run(op->run->ctx, &split, sum_range, &job);
 }

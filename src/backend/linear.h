@@ -43,6 +43,7 @@ typedef struct xb_estimator_kind {
     bool fuses;                          /* does as run->above and run->below say */
     int64_t (*scratch)(const xb_op *op); /* reals, for the run's batch and group */
     int64_t (*keep)(const xb_op *op);    /* from forward to backward; NULL: none */
+    xb_split (*split)(const xb_op *op);  /* its pieces of the batch; NULL: not by rows */
     void (*forward)(const xb_op *op, xb_real *y, const xb_real *x);
     void (*backward)(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x);
 } xb_estimator_kind;
@@ -60,6 +61,7 @@ void xb_linear_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
 int64_t xb_linear_scratch(const xb_run *run, const xb_layer *layer);
 /* Reals kept from forward to backward: never noise. */
 int64_t xb_linear_keep(const xb_run *run, const xb_layer *layer);
+bool xb_linear_deals(const xb_run *run, const xb_layer *layer);
 /* Whether it can take over the work of activations beside it. */
 bool xb_linear_fuses(const xb_run *run, const xb_layer *layer);
 
@@ -98,6 +100,13 @@ void xb_op_draw(const xb_op *op, xb_z z, int64_t number, int64_t count, bool wid
 void xb_op_theta(const xb_op *op, xb_real *theta, xb_z z);
 void xb_op_scaled(const xb_op *op, xb_real *out, const xb_real *factor);
 
+/* The pieces of a split by rows, those of this rank where the layer is dealt. */
+static inline void xb_op_run(const xb_op *op, const xb_split *split, xb_range_fn body,
+                             void *job)
+{
+    xb_crew_run(op->run->ctx, op->run->crew, split, body, job);
+}
+
 /* y = f(op(x, w)), dx = its gradient by x times that of f below, dw [n] = by w, for
  * `rows` examples. */
 void xb_op_forward(const xb_op *op, xb_real *y, const xb_real *x, const xb_real *w,
@@ -121,7 +130,7 @@ void xb_shared_gradient(const xb_op *op, const xb_real *w, xb_real *slots, int64
                         int64_t count);
 
 /* slot[0] becomes the sum of all, added in a tree; each of n reals, `stride` apart, the
- * others are used up. */
+ * others are used up. Where the layer is dealt the ranks add together. */
 void xb_op_sum(const xb_op *op, xb_real *slot, int64_t stride, int64_t count, int64_t n);
 
 #endif

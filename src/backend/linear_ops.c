@@ -75,6 +75,7 @@ const xb_layer_ops xb_ops_dense = {
     .scratch = xb_linear_scratch,
     .keep = xb_linear_keep,
     .fuses = xb_linear_fuses,
+    .deals = xb_linear_deals,
     .forward = xb_linear_forward,
     .backward = xb_linear_backward,
 };
@@ -84,6 +85,7 @@ const xb_layer_ops xb_ops_conv = {
     .scratch = xb_linear_scratch,
     .keep = xb_linear_keep,
     .fuses = xb_linear_fuses,
+    .deals = xb_linear_deals,
     .forward = xb_linear_forward,
     .backward = xb_linear_backward,
 };

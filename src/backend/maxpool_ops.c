@@ -33,8 +33,12 @@ static void run_rows(const pool_job *job, xb_range_fn body)
 {
     const xb_window *win = job->win;
     int64_t work = win->oh * win->ow * win->oc * win->kh * win->kw;
-    xb_split split = xb_split_of(job->run->batch, work, XB_SPLIT_ANY);
+    const int64_t first = xb_run_first(job->run), image = win->h * win->w * win->c;
+    const int64_t pooled = win->oh * win->ow * win->oc;
+    xb_split split = xb_split_of(xb_run_rows(job->run), work, XB_SPLIT_ANY);
     pool_job own = *job;
+    own.out += first * (job->dy ? image : pooled), own.x += first * image;
+    if (job->dy) own.dy += first * pooled;
     xb_split_run(job->run->ctx, &split, body, &own);
 }
 
@@ -51,7 +55,14 @@ static void backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
     if (dx) run_rows(&(pool_job){run, &layer->window, dx, x, dy}, backward_rows);
 }
 
+static bool always(const xb_run *run, const xb_layer *layer)
+{
+    (void)run, (void)layer;
+    return true;
+}
+
 const xb_layer_ops xb_ops_maxpool = {
+    .deals = always,
     .forward = forward,
     .backward = backward,
 };

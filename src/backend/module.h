@@ -1,5 +1,6 @@
-/* module.h: what a backend in a module of its own and this library tell each other. Both
- * are compiled from the same headers; what they agree on is compared when they meet. */
+/* module.h: the interface between this library and a backend in a separate module. Both
+ * are compiled from the same headers; when the module is loaded, the two sides compare
+ * what they must agree on. */
 #ifndef XB_BACKEND_MODULE_H
 #define XB_BACKEND_MODULE_H
 

@@ -1,5 +1,5 @@
-/* noise.c: a pass's draws by their address; maths N7, N10. Nothing here keeps a
- * number: forward and backward ask for the same address and get the same bytes. */
+/* noise.c: a pass's draws by their address; maths N7, N10. No number is stored here:
+ * forward and backward use the same address and get the same bytes. */
 #include <string.h>
 
 #include "draw/kernel.h"

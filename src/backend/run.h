@@ -1,9 +1,9 @@
-/* run.h: what a layer sees of the pass it runs in. */
+/* run.h: the view that a layer has of the pass it runs in. */
 #ifndef XB_BACKEND_RUN_H
 #define XB_BACKEND_RUN_H
 
 #include "kernel/kernels.h"
-#include "backend/split.h"
+#include "backend/crew.h"
 
 typedef struct xb_backend xb_backend; /* backend.h */
 
@@ -27,7 +27,18 @@ typedef struct xb_run {
     /* What a linear layer does for its neighbours: the activation it applies to y, and
      * the one that made x, whose slope it multiplies dx by. */
     xb_act above, below;
+    const xb_crew *crew; /* while a layer that is dealt runs; else NULL */
 } xb_run;
+
+/* The rows that this process runs a layer on. */
+static inline int64_t xb_run_first(const xb_run *run)
+{
+    return run->crew ? run->crew->first : 0;
+}
+static inline int64_t xb_run_rows(const xb_run *run)
+{
+    return run->crew ? run->crew->end - run->crew->first : run->batch;
+}
 
 /* Where the draws of a tensor are. */
 xb_stream xb_run_stream(const xb_run *run, uint32_t tensor);

@@ -1,6 +1,6 @@
 /* student_loss.c: minus the log-likelihood under Student's t and its gradients; maths
- * N20. The scale is given by the standard deviation, so that what is said of noise is
- * said of it under every likelihood. */
+ * N20. The scale is expressed by the standard deviation, so that the noise has the same
+ * meaning under every likelihood. */
 #include <math.h>
 
 #include "backend/host.h"

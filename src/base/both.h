@@ -1,6 +1,6 @@
-/* both.h: for the few headers whose functions run on the GPU as well: plain C, no calls
- * but of each other, the multiply-add and the root as below. Their arithmetic stands
- * once. */
+/* both.h: for the few headers whose functions also run on the GPU. They are plain C and
+ * call only each other and the multiply-add and square root below, so that their
+ * arithmetic is written once. */
 #ifndef XB_BASE_BOTH_H
 #define XB_BASE_BOTH_H
 
@@ -17,7 +17,7 @@
 #endif
 
 /* a b + c, rounded once: the product is exact in double, and a sum in double whose last
- * bit is made odd where it is inexact rounds to float as the true sum does. */
+ * bit is made odd if it is inexact rounds to float as the true sum does. */
 XB_BOTH float xb_fused_by_double(float a, float b, float c)
 {
     double product = (double)a * b, sum = product + c, part = sum - product;

@@ -28,7 +28,8 @@ xb_status xb_choice_parse(xb_ctx *ctx, int *out, const char *what, const char *t
     list_names(list, sizeof list, names, count);
     int64_t near = xb_nearest(text, names, count);
     if (near < 0)
-        return xb_fail(ctx, XB_E_INPUT, "no %s '%.60s': expected %s", what, text, list);
-    return xb_fail(ctx, XB_E_INPUT, "no %s '%.60s': expected %s; did you mean '%s'?",
+        return xb_fail(ctx, XB_E_INPUT, "unknown %s '%.60s': expected %s", what, text,
+                       list);
+    return xb_fail(ctx, XB_E_INPUT, "unknown %s '%.60s': expected %s; did you mean '%s'?",
                    what, text, list, names[near]);
 }

@@ -1,11 +1,17 @@
-/* comm.h: between a deal (crossbayes/deal.h) and those who share its items: files
- * (data/share.c, data/merge.c) or the ranks of an MPI program (data/ranks.c). A context
- * without one does everything itself. */
+/* comm.h: the communicator of a context: it connects a deal (crossbayes/deal.h) with the
+ * processes that share its items: files (deal/share.c, deal/merge.c) or the ranks of an MPI
+ * program (deal/ranks.c). A context without one does everything itself.
+ *
+ * Ranks may also work together: all make the same calls, each has all results, and what is
+ * divided among them (deals, rows of a training batch, draws) is put together again by the
+ * operations below. These never fail: after the first error they do nothing, and
+ * xb_comm_check() returns that error. Callers check before they use the numbers. */
 #ifndef XB_BASE_COMM_H
 #define XB_BASE_COMM_H
 
 #include "base/ctx.h"
 #include "base/os.h"
+#include "base/tree.h"
 #include "crossbayes/deal.h"
 
 enum { XB_DEAL_NAME = 32 };
@@ -23,30 +29,63 @@ struct xb_deal {
     int64_t count;
     xb_comm *comm;      /* NULL: all items are done here */
     xb_deal_item *item; /* [count] */
-    int64_t next;       /* the first that nobody here has asked about */
+    int64_t next;       /* the first item not yet handed out here */
     xb_os_lock lock;    /* of `item` and `next` */
 };
 
 struct xb_comm {
     const char *word;   /* "shares", "ranks" */
-    int64_t rank, size; /* this one, counted from 0, of so many */
+    int64_t rank, size; /* number of this process, from 0, and number of processes */
     int64_t deals;      /* opened so far */
-    bool busy;          /* one is open */
-    /* Optional: a deal begins and ends; the result of an item is there. */
+    bool busy;          /* a deal is open */
+    bool together;      /* all make the same calls and get all results */
+    bool strict;        /* together, and work that is too little for all is refused */
+    bool broken;        /* an operation was given up: its numbers are meaningless */
+    /* Optional: called when a deal begins and ends, and when the result of an item is
+     * stored. */
     xb_status (*open)(xb_ctx *ctx, xb_comm *comm, xb_deal *deal);
     void (*close)(xb_comm *comm, xb_deal *deal);
     void (*put)(xb_comm *comm, xb_deal *deal, int64_t item);
-    /* An item for this process; the deal's lock is not held. */
+    /* Finds an item for this process; the deal's lock is not held. */
     bool (*next)(xb_comm *comm, xb_deal *deal, int64_t *item);
-    /* Fills deal->item, or says XB_E_ELSEWHERE. */
+    /* Fills deal->item, or returns XB_E_ELSEWHERE. */
     xb_status (*collect)(xb_ctx *ctx, xb_comm *comm, xb_deal *deal);
     void (*destroy)(xb_comm *comm);
+    /* Optional; there where ranks can be together. Bytes to one rank while others come
+     * from another; -1: none of the one or the other. False: given up. */
+    bool (*swap)(xb_comm *comm, int64_t to, const void *out, int64_t n, int64_t from,
+                 void *in, int64_t m);
+    /* Whether all is well with the others; `stopping`: looks closely, for this process
+     * was asked to stop, and a rank that died may be why. */
+    xb_status (*look)(xb_ctx *ctx, xb_comm *comm, bool stopping);
+    /* Files that were read so far are compared with those of others, once. */
+    xb_status (*meet)(xb_ctx *ctx, xb_comm *comm);
 };
 
-/* The context's from now on; NULL: none. What it had before is destroyed. */
+/* The context owns `comm` from now on; NULL: none. The previous one is destroyed. */
 void xb_comm_set(xb_ctx *ctx, xb_comm *comm);
 
 /* The next item in order, for one process that does them all, or every size-th. */
 bool xb_deal_next_here(xb_deal *deal, int64_t *item, int64_t first, int64_t step);
+
+/* ---- ranks together */
+
+/* The context's, where several ranks are together and no deal is open; else NULL. */
+xb_comm *xb_comm_together(const xb_ctx *ctx);
+/* Whether this process writes what all have: it is alone, or the first rank. */
+bool xb_comm_first(const xb_ctx *ctx);
+/* XB_OK, or why an operation was given up. */
+xb_status xb_comm_check(xb_ctx *ctx);
+
+/* Rank r has elements cut[r] .. cut[r + 1] - 1 of `all`, `each` bytes an element; then
+ * everyone has all of them. */
+void xb_comm_gather(xb_comm *comm, void *all, int64_t each, const int64_t *cut);
+/* What rank 0 has, everyone has. */
+void xb_comm_share(xb_comm *comm, void *bytes, int64_t n);
+/* Adds `count` parts in the tree of their numbers (tree.h), part i at slot + i * stride
+ * and of n bytes; rank r has parts cut[r] .. cut[r + 1] - 1. Then slot[0] is the sum, for
+ * everyone; the other slots are used up. */
+void xb_comm_sum(xb_comm *comm, void *slot, int64_t stride, int64_t n, int64_t count,
+                 const int64_t *cut, xb_tree_fn add, void *arg);
 
 #endif

@@ -1,5 +1,5 @@
-/* compiler.h: what GCC and clang write differently. Nothing else asks which compiler it is
- * compiled by. */
+/* compiler.h: the differences between GCC and clang. No other file asks which compiler
+ * compiles it. */
 #ifndef XB_BASE_COMPILER_H
 #define XB_BASE_COMPILER_H
 

@@ -1,11 +1,12 @@
 /* count_mass.c: log masses and quantiles of counts; maths V40, V41.
  *
- * The ratio Gamma(size + k)/Gamma(size) size^k by Stirling's series from size = 10 on,
- * where nothing cancels however large the size is; below, by log Gamma. Against SciPy's
- * poisson and nbinom: log masses to 2e-11 of their size or 1e-9 (tests/test_counts.c).
- * A quantile sums masses up from the lower end; of standard deviations beyond 200, where
- * that takes long, it is the gamma law's of the same mean and variance by Wilson and
- * Hilferty (1931), within 2 % of the standard deviation where that is below the mean. */
+ * The ratio Gamma(size + k)/Gamma(size) size^k comes from Stirling's series from size =
+ * 10 on, where nothing cancels however large the size is, and from log Gamma below.
+ * Against SciPy's poisson and nbinom: log masses to 2e-11 of their size or 1e-9
+ * (tests/test_counts.c). A quantile sums masses from the lower end. For standard
+ * deviations beyond 200, where that takes long, it is the quantile of the gamma law of
+ * the same mean and variance by Wilson and Hilferty (1931), within 2 % of the standard
+ * deviation if that is below the mean. */
 #include "base/count_mass.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef XB_BASE_COUNT_MASS_H
 #define XB_BASE_COUNT_MASS_H
 
-/* Counts are kept as floats, which have all whole numbers up to here. */
+/* Counts are kept as floats, which represent all whole numbers up to here. */
 #define XB_COUNT_MOST 16777216.0
 
 /* log Gamma(size + k) - log Gamma(size) - k log(size), and its derivative by size; k >=
@@ -12,13 +12,13 @@ double xb_log_rising(double size, double k);
 double xb_log_rising_slope(double size, double k);
 double xb_digamma(double x); /* x > 0 */
 
-/* (V40) exp(log_rate) within what counts can tell: 1e-26 to 1e9. */
+/* (V40) exp(log_rate), limited to rates that counts can distinguish: 1e-26 to 1e9. */
 double xb_count_rate(double log_rate);
 /* Variance of a count. */
 double xb_count_variance(double rate, double size);
 /* (V40, V41) log P(K = k), k >= 0. */
 double xb_count_log_mass(double k, double rate, double size);
-/* Where a count lies but for a share of 1e-13 at most. */
+/* The range that holds all counts except a share of at most 1e-13. */
 typedef struct xb_count_range {
     double low, high;
 } xb_count_range;

@@ -1,5 +1,5 @@
-/* ctx.c: the context and the status texts. Everything a call may complain about
- * or ask for goes through here; the library has no other state. */
+/* ctx.c: the context and the status texts. Everything that a call may report or needs to
+ * know goes through here; the library has no other state. */
 #include "base/ctx.h"
 
 #include <limits.h>
@@ -130,8 +130,11 @@ void xb_note(xb_ctx *ctx, const char *format, ...)
 
 xb_status xb_progress_tell(xb_ctx *ctx, const char *task, int64_t done, int64_t total)
 {
-    if (!ctx || !ctx->progress) return XB_OK;
+    if (!ctx || !ctx->progress) return XB_OK; /* nothing disturbs the work */
+    xb_comm *comm = ctx->comm && ctx->comm->look ? ctx->comm : NULL;
+    if (comm) XB_TRY(comm->look(ctx, comm, false));
     xb_progress event = {task, done, total};
     if (ctx->progress(ctx->progress_arg, &event)) return XB_OK;
+    if (comm) XB_TRY(comm->look(ctx, comm, true));
     return xb_fail(ctx, XB_E_CANCELLED, "stopped on request while %s", task);
 }

@@ -13,13 +13,14 @@ struct xb_ctx {
     char message[XB_MESSAGE_MAX];
     char origin[XB_ORIGIN_MAX];
     int threads;                  /* 0: one per core */
-    char backend[XB_BACKEND_MAX]; /* for those who name none; "": the library's choice */
+    char backend[XB_BACKEND_MAX]; /* used where options name none; "": the library's
+                                     choice */
     xb_progress_fn progress;
     void *progress_arg;
     xb_notice_fn notice;
     void *notice_arg;
     xb_files *files;      /* read and written; never NULL */
-    struct xb_comm *comm; /* whom deals are for; NULL: this process alone */
+    struct xb_comm *comm; /* processes that share deals; NULL: this process alone */
 };
 
 #endif

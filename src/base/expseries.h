@@ -8,7 +8,7 @@
 /* log 2 in two parts: the first has 15 bits, so n times it is exact */
 #define XB_LOG_2_HIGH 0x1.62e4p-1f
 #define XB_LOG_2_LOW 0x1.7f7d1cp-20f
-#define XB_ROUND 0x1.8p23f /* adding and taking it away rounds to whole */
+#define XB_ROUND 0x1.8p23f /* adding and subtracting it rounds to a whole number */
 
 /* p, lowest power first, by tools/minimax.py: r + r^2 p(r) is within 1.3e-8 of exp(r) - 1
  * before rounding. */

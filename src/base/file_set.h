@@ -1,6 +1,6 @@
-/* file_set.h: a set of files, told apart by device and inode, with what is known of each.
- * A hash table with open addresses, half full at most: a folder of images holds tens of
- * thousands. */
+/* file_set.h: a set of files, distinguished by device and inode, with what is known about
+ * each. It is a hash table with open addressing that is at most half full, because a
+ * folder of images holds tens of thousands of files. */
 #ifndef XB_BASE_FILE_SET_H
 #define XB_BASE_FILE_SET_H
 
@@ -19,7 +19,7 @@ typedef struct xb_file_set {
     int64_t slots, files;
 } xb_file_set;
 
-/* Room for `more` files: adding these cannot fail. */
+/* Reserves memory for `more` files, so that adding these cannot fail. */
 xb_status xb_file_set_room(xb_ctx *ctx, xb_file_set *set, int64_t more);
 
 /* The file's entry, a new one if need be, which is in the set once its `is` is set. */

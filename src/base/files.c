@@ -1,7 +1,7 @@
-/* files.c: the ledger of files; see files.h. It has two parts: the files that exist, by
- * device and inode, with what they are (read, about to be replaced, our own); and the
- * names that are planned or written. A file that is both read and about to be replaced is
- * what must not be: whichever comes second is refused. */
+/* files.c: the record of files; see files.h. It has two parts: the files that exist, by
+ * device and inode, with their role (read, about to be replaced, our own); and the names
+ * that are planned or written. No file may be both read and replaced: whichever comes
+ * second is refused. */
 #include "base/files.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ struct xb_files {
     const char *stage, *stage_of;
 };
 
-/* ---- the ledger itself */
+/* ---- the record itself */
 
 xb_files *xb_files_create(void)
 {
@@ -85,7 +85,8 @@ void xb_files_share(xb_ctx *to, const xb_ctx *from)
     to->files = from->files;
 }
 
-/* Room for one more file, and for each output when it is done: that may not fail. */
+/* Reserves memory for one more file, and for each output when it is finished, because
+ * that step must not fail. */
 static xb_status make_room(xb_ctx *ctx, xb_files *f)
 {
     return xb_file_set_room(ctx, &f->known, f->outs + 1);
@@ -93,7 +94,7 @@ static xb_status make_room(xb_ctx *ctx, xb_files *f)
 
 /* ---- refusing */
 
-/* Without "./", which a folder's name brings along. */
+/* The path without "./", which comes from a folder's name. */
 static const char *bare(const char *path)
 {
     while (strncmp(path, "./", 2) == 0 && path[2]) path += 2;
@@ -172,8 +173,8 @@ static int64_t copy_read(xb_ctx *ctx, char **to, const xb_files *f)
     return n;
 }
 
-/* Of a sorted list: a name is there once, though a file may have been replaced and read
- * again, and then is known twice. */
+/* Removes duplicates from a sorted list: a file that was replaced and read again is
+ * recorded twice. */
 static int64_t keep_unique(char **list, int64_t n)
 {
     int64_t kept = 0;
@@ -248,7 +249,7 @@ static bool same_folder(const char *a, const char *b)
     return xb_os_look(&x, a) && xb_os_look(&y, b) && xb_os_same(&x, &y);
 }
 
-/* Whether `path` lies in the stage; then `out` is what it stands for. */
+/* Whether `path` lies in the stage; then `out` is the path it will have. */
 static bool is_staged(const xb_files *f, char out[XB_OS_PATH_MAX], const char *path)
 {
     size_t length = f->stage ? strlen(f->stage) : 0;
@@ -318,8 +319,9 @@ static xb_status check_place(xb_ctx *ctx, const parts *p, const char *path,
     if (!*p->name)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s: expected the name of a file", what);
     if (!xb_os_look(&info, p->folder) || info.kind != XB_OS_FOLDER)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%s: there is no folder %s; make it first",
-                       what, p->folder);
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%s: the folder %s does not exist; create it first", what,
+                       p->folder);
     if (xb_os_look(&info, path) && info.kind == XB_OS_FOLDER)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s: is a directory, expected a file name",
                        what);
@@ -386,8 +388,8 @@ static xb_status replaces_in(xb_ctx *ctx, xb_files *f, const char *dir,
     char path[XB_OS_PATH_MAX];
     xb_os_folder *folder = xb_os_folder_open(dir);
     if (!folder && errno == ENOMEM)
-        return xb_fail(ctx, XB_E_MEMORY, "%s: not enough memory to list it", dir);
-    if (!folder) return XB_OK; /* not there yet, or not to be read */
+        return xb_fail(ctx, XB_E_MEMORY, "%s: not enough memory to list its files", dir);
+    if (!folder) return XB_OK; /* it does not exist yet, or cannot be read */
     xb_status status = XB_OK;
     for (const char *name; status == XB_OK && (name = xb_os_folder_next(folder));)
         if (xb_os_name_fits(pattern, name) &&
@@ -474,7 +476,7 @@ static void done(xb_files *f, const char *path)
     if (xb_os_look(&info, path)) xb_file_set_add(&f->known, &info)->is = OWN;
 }
 
-/* Another file may get the inode of one that is gone. */
+/* A new file may get the inode of one that was removed. */
 static void forget(xb_files *f, const xb_os_info *info)
 {
     if (xb_file_set_find(&f->known, info)->is)

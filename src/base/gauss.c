@@ -34,7 +34,7 @@ static christoffel christoffel_at(double x, const double *alpha, const double *r
     for (int64_t k = 0; k < n; k++) {
         sum += p * p;
         double below = k > 0 ? root[k] : 0;
-        double above = k + 1 < n ? root[k + 1] : 1; /* p_n's scale is free */
+        double above = k + 1 < n ? root[k + 1] : 1; /* the scale of p_n is arbitrary */
         double p_new = ((x - alpha[k]) * p - below * p_old) / above;
         double d_new = (p + (x - alpha[k]) * d - below * d_old) / above;
         p_old = p, p = p_new;
@@ -84,10 +84,10 @@ xb_status xb_gauss(xb_ctx *ctx, double *nodes, double *log_weights, const double
     }
     free(block);
     if (!solved)
-        return xb_fail(ctx, XB_E_NUMERIC,
-                       "the eigenvalues of the Jacobi matrix of order %lld cannot be"
-                       " found",
-                       (long long)n);
+        return xb_fail(
+            ctx, XB_E_NUMERIC,
+            "the eigenvalues of the Jacobi matrix of order %lld did not converge",
+            (long long)n);
     return XB_OK;
 }
 

@@ -1,5 +1,5 @@
-/* level.c: which kernels this machine runs. Looked at anew at every call, so the library
- * needs no writable global. */
+/* level.c: which kernels this machine runs. Every call checks again, so the library needs
+ * no writable global. */
 #include "base/level.h"
 
 #include "base/ctx.h"

@@ -1,4 +1,4 @@
-/* level.h: the kernels of each instruction set: one table, whoever's kernels they are.
+/* level.h: the kernels of each instruction set: one table for all kinds of kernels.
  * kernel/level_*.c fill the rows; kernel/level_body.h is their one source. */
 #ifndef XB_BASE_LEVEL_H
 #define XB_BASE_LEVEL_H
@@ -14,7 +14,7 @@ typedef struct xb_level {
 } xb_level;
 
 /* Fastest first, the i-th that this machine has; NULL: there are no more. The last is for
- * any machine. A few loads: ask as often as you like. */
+ * any machine. This costs only a few loads, so it may be called often. */
 const xb_level *xb_level_at(int i);
 
 #endif

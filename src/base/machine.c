@@ -1,5 +1,6 @@
-/* machine.c: the level of the instruction set: on x86-64 by the features that tell the
- * levels apart and by names that GCC and Clang both know; AArch64 has one. */
+/* machine.c: the level of the instruction set: on x86-64 it is found from the features
+ * that distinguish the levels, by names that GCC and Clang both know; AArch64 has one
+ * level. */
 #include "base/machine.h"
 
 #include <stdbool.h>

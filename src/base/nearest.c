@@ -1,4 +1,4 @@
-/* nearest.c: the name someone may have meant, by edit distance (insert, delete, replace,
+/* nearest.c: the name that was probably meant, by edit distance (insert, delete, replace,
  * swap neighbours: Damerau's, the restricted form). */
 #include <string.h>
 
@@ -26,7 +26,7 @@ static int distance(const char *a, int n, const char *b, int m)
     return row[n % 3][m];
 }
 
-/* How far off; more than WORD_MAX: not near. */
+/* The distance; more than WORD_MAX means not near. */
 static int misses(const char *word, int length, const char *name)
 {
     int known = (int)strlen(name), longer = length > known ? length : known;

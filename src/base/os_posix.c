@@ -118,7 +118,8 @@ static int64_t read_all(int file, char *to, size_t size)
 int64_t xb_os_read_head(xb_os_info *info, void *to, size_t size, const char *path)
 {
     *info = (xb_os_info){.kind = XB_OS_NONE};
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may wait there */
+    int file =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe might block */
     int64_t got = -1;
     if (file >= 0 && look_open(info, file))
         got = info->kind == XB_OS_FILE ? read_all(file, to, size) : 0;
@@ -128,7 +129,7 @@ int64_t xb_os_read_head(xb_os_info *info, void *to, size_t size, const char *pat
 
 static bool flush_open(int file)
 {
-#ifdef F_FULLFSYNC /* macOS: fsync() leaves it in the disk's own memory */
+#ifdef F_FULLFSYNC /* on macOS fsync() does not flush the disk's own cache */
     if (fcntl(file, F_FULLFSYNC) == 0) return true;
 #endif
     return fsync(file) == 0;
@@ -144,8 +145,8 @@ bool xb_os_flush_file(const char *path)
     return flushed;
 }
 
-/* A file system that cannot flush folders, or a folder that may be written to but not
- * read: nothing is broken, and nothing can be done. */
+/* The file system cannot flush folders, or the folder may be written to but not read:
+ * nothing is lost, and nothing can be done about it. */
 static bool is_impossible(int reason)
 {
     return reason == EACCES || reason == EINVAL || reason == EROFS || reason == ENOTSUP ||
@@ -242,7 +243,8 @@ void *xb_os_map_file(size_t *size, const char *path, size_t least)
 {
     xb_os_info info;
     void *at = NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may wait there */
+    int file =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe might block */
     if (file >= 0 && look_open(&info, file) && info.kind == XB_OS_FILE &&
         info.size >= (int64_t)least) {
         *size = (size_t)info.size;

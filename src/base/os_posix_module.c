@@ -1,5 +1,5 @@
 /* os_posix_module.c: see os_module.h. The system counts how often a module was opened, so
- * asking again costs a few microseconds and nothing has to be remembered here. */
+ * opening it again costs a few microseconds and no state is needed here. */
 #define _GNU_SOURCE /* dladdr */
 #include "base/os_module.h"
 
@@ -35,7 +35,7 @@ static bool has_file(const char *path)
     return f != NULL;
 }
 
-/* Where this code itself is: the program's folder, or the shared library's. */
+/* The folder of this code itself: that of the program, or of the shared library. */
 static bool beside(char path[PATH_LENGTH], const char *between, const char *file)
 {
     static const char here_somewhere;
@@ -48,7 +48,8 @@ static bool beside(char path[PATH_LENGTH], const char *between, const char *file
     return length > 0 && length < PATH_LENGTH && has_file(path);
 }
 
-/* Beside us, in the libraries' folder next to the program's, or where the system looks.
+/* Looks beside this code, in the library folder next to the program's, and in the
+ * system's folders.
  */
 static void *open_module(const char *file, const char *path)
 {

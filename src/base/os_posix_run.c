@@ -1,13 +1,13 @@
 /* os_posix_run.c: other programs on Linux and macOS; see os.h. The child gets its
- * arguments as they are (no shell) and /dev/null as input, and what it says comes back by
- * a pipe. A part of the library of the studies alone. */
+ * arguments unchanged (no shell) and /dev/null as input; its output comes back through a
+ * pipe. Only the library of the studies contains this file. */
 #define _GNU_SOURCE /* pipe2, addchdir_np, environ */
 #include "base/os.h"
 
 #include <errno.h>
 #include <string.h>
 
-#ifdef __EMSCRIPTEN__ /* nothing can be started there */
+#ifdef __EMSCRIPTEN__ /* no program can be started there */
 
 int xb_os_run(char *said, size_t size, const char *dir, char *const argv[])
 {
@@ -26,7 +26,8 @@ int xb_os_run(char *said, size_t size, const char *dir, char *const argv[])
 #ifdef __APPLE__
 extern char **environ;
 
-/* Without pipe2() a program that another thread starts at this moment may inherit it. */
+/* Without pipe2(), a program that another thread starts at the same time may inherit the
+ * pipe. */
 static bool make_pipe(int ends[2])
 {
     if (pipe(ends) != 0) return false;

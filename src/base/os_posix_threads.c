@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* sched_getaffinity, fopencookie */
 #include "base/os.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ double xb_os_memory(void)
 
 /* ---- threads */
 
-/* On Linux where a machine has no more than a cpu_set_t holds. */
+/* Works on Linux machines with no more cores than a cpu_set_t holds. */
 int xb_os_cores(void)
 {
 #ifdef __linux__
@@ -88,6 +89,29 @@ int64_t xb_os_time_ns(void)
 }
 
 int64_t xb_os_process(void) { return (int64_t)getpid(); }
+
+bool xb_os_process_lives(int64_t number)
+{
+    return kill((pid_t)number, 0) == 0 || errno != ESRCH;
+}
+
+static uint64_t mix(uint64_t hash, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
+    return hash;
+}
+
+/* Its name, and of Linux the name of the set of process numbers, which containers have
+ * their own of. */
+uint64_t xb_os_machine(void)
+{
+    char name[256] = "", numbers[64] = "";
+    (void)gethostname(name, sizeof name - 1);
+    const ssize_t n = readlink("/proc/self/ns/pid", numbers, sizeof numbers);
+    const uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), name, strlen(name));
+    return mix(hash, numbers, n > 0 ? (size_t)n : 0);
+}
 
 /* ---- streams in memory */
 

@@ -8,8 +8,8 @@
 
 void xb_os_start(int *argc, char ***argv) { (void)argc, (void)argv; }
 
-/* Without SA_RESTART a read from a terminal ends too; with SA_RESETHAND the
- * second signal is the usual end. */
+/* Without SA_RESTART a read from a terminal ends too; with SA_RESETHAND a second signal
+ * ends the program as usual. */
 void xb_os_on_stop(void (*asked)(int number))
 {
     struct sigaction action = {.sa_handler = asked, .sa_flags = (int)SA_RESETHAND};

@@ -43,7 +43,8 @@ void xb_os_start(int *argc, char ***argv)
     *argv = narrow;
 }
 
-/* The C library forgets the handler when it is called: the second one is the usual end.
+/* The C library removes the handler when it calls it, so a second request ends the
+ * program as usual.
  */
 void xb_os_on_stop(void (*asked)(int number))
 {

@@ -73,7 +73,8 @@ static bool look_handle(xb_os_info *out, HANDLE handle)
     return true;
 }
 
-/* A handle to ask about a file or folder with; INVALID_HANDLE_VALUE and errno. */
+/* A handle for queries about a file or folder; on failure INVALID_HANDLE_VALUE with errno
+ * set. */
 static HANDLE open_to_ask(const char *path, DWORD flags)
 {
     wchar_t wide[XB_OS_PATH_MAX];
@@ -113,7 +114,7 @@ bool xb_os_exists(const char *path)
     return xb_os_look(&info, path);
 }
 
-/* Who may write where is only known once it is tried. */
+/* Whether a folder is writable is known only by trying. */
 bool xb_os_can_write(const char *folder)
 {
     wchar_t wide[XB_OS_PATH_MAX];
@@ -145,7 +146,7 @@ FILE *xb_os_create(const char *path)
     return NULL;
 }
 
-/* Six characters that are new each time, in the place of XXXXXX. */
+/* Replaces XXXXXX by six characters that differ each time. */
 static void make_unique(char *end)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -226,7 +227,7 @@ bool xb_os_flush_file(const char *path)
     return flushed;
 }
 
-/* Names are on the disk once they are given: xb_os_rename() waits for it. */
+/* Names are already on the disk: xb_os_rename() waits for that. */
 bool xb_os_flush_folder(const char *folder)
 {
     (void)folder;
@@ -261,7 +262,7 @@ bool xb_os_make_folder(const char *path)
     return xb_os_widen(wide, path) && _wmkdir(wide) == 0;
 }
 
-/* What a user's own folder holds is the user's already. */
+/* A folder below the user's own folder is private already. */
 bool xb_os_make_private_folder(const char *path) { return xb_os_make_folder(path); }
 
 bool xb_os_make_new_folder(char *path)
@@ -282,7 +283,7 @@ bool xb_os_remove_folder(const char *path)
 
 struct xb_os_folder {
     HANDLE search;
-    bool started; /* `found` was handed out */
+    bool started; /* `found` was returned already */
     WIN32_FIND_DATAW found;
     char name[3 * MAX_PATH + 1];
 };

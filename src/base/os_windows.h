@@ -1,4 +1,4 @@
-/* os_windows.h: what the files of the layer share on Windows; see os.h. */
+/* os_windows.h: declarations shared by the files of this layer on Windows; see os.h. */
 #ifndef XB_BASE_OS_WINDOWS_H
 #define XB_BASE_OS_WINDOWS_H
 
@@ -10,12 +10,12 @@
 
 #include "base/os.h"
 
-/* UTF-8 to what the system takes. False: too long, or no UTF-8. */
+/* Converts UTF-8 to the system's UTF-16. False: too long, or not UTF-8. */
 bool xb_os_widen(wchar_t out[XB_OS_PATH_MAX], const char *text);
-/* Back; `size` is bytes. */
+/* Converts back; `size` is in bytes. */
 bool xb_os_narrow(char *out, int size, const wchar_t *text);
 
-/* Sets errno from GetLastError(). Returns false, for those who fail with it. */
+/* Sets errno from GetLastError(). Returns false, so that callers can return it. */
 bool xb_os_failed(void);
 
 #endif

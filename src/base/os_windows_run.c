@@ -1,5 +1,6 @@
-/* os_windows_run.c: other programs on Windows; see os.h. The child gets NUL as input, and
- * what it says comes back by a pipe. A part of the library of the studies alone. */
+/* os_windows_run.c: other programs on Windows; see os.h. The child gets NUL as input; its
+ * output comes back through a pipe. Only the library of the studies contains this file.
+ */
 #include "base/os_windows.h"
 
 #include <errno.h>
@@ -16,8 +17,8 @@ static void put(command_line *line, char c, size_t times)
         line->text[line->used++] = c;
 }
 
-/* In quotes, as the C library of the child takes them apart: backslashes count only
- * before a quote. */
+/* Quotes an argument for the parser of the child's C library, where backslashes are
+ * special only before a quote. */
 static void add_word(command_line *line, const char *word)
 {
     size_t backslashes = 0;

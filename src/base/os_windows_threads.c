@@ -92,9 +92,9 @@ typedef struct beginning {
     void *arg;
 } beginning;
 
-/* Threads of Windows start with an x87 unit that rounds to 53 bits, the program's first
- * one has 64, and the C library's functions compute there: the same bytes in every
- * thread. */
+/* New threads on Windows start with an x87 unit that rounds to 53 bits, while the
+ * program's first thread has 64, and the C library computes with it. Setting it here
+ * gives the same bytes in every thread. */
 static unsigned __stdcall begin(void *arg)
 {
     __asm__ volatile("fninit");
@@ -149,7 +149,18 @@ int64_t xb_os_time_ns(void)
 
 int64_t xb_os_process(void) { return (int64_t)GetCurrentProcessId(); }
 
-/* ---- streams in memory: there are none, so a file stands in that nobody sees */
+bool xb_os_process_lives(int64_t number)
+{
+    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, (DWORD)number);
+    if (!process) return GetLastError() == ERROR_ACCESS_DENIED;
+    const bool lives = WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
+    CloseHandle(process);
+    return lives;
+}
+
+uint64_t xb_os_machine(void) { return 0; } /* ranks are of one machine here */
+
+/* ---- streams in memory: Windows has none, so a hidden file replaces them */
 
 FILE *xb_os_sink_open(xb_os_take_fn *take, void *arg)
 {
@@ -158,7 +169,7 @@ FILE *xb_os_sink_open(xb_os_take_fn *take, void *arg)
     return xb_os_nameless(path, sizeof path);
 }
 
-/* What was written since the last flush; the file is empty afterwards. */
+/* Passes on what was written since the last flush; the file is empty afterwards. */
 bool xb_os_sink_flush(FILE *stream, xb_os_take_fn *take, void *arg)
 {
     char piece[4096];

@@ -1,5 +1,5 @@
 /* outfile.c: write to a temporary name, flush, rename, flush the folder; see outfile.h.
- * Told is what went wrong first, not what closing or removing says after it. */
+ * Reports the first error, not later ones from closing or removing the file. */
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -30,8 +30,9 @@ static xb_status cannot_write(xb_ctx *ctx, const char *path)
     return xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", path, strerror(errno));
 }
 
-/* A new file beside `path`, its name in `temporary`. Unlike mkstemp's it may be read by
- * whom the umask allows: to ask for the umask is to change it, for other threads too. */
+/* Creates a file beside `path`, with its name in `temporary`. Unlike mkstemp's, its
+ * permissions follow the umask; reading the umask would mean changing it for a moment,
+ * for other threads as well. */
 static FILE *make_beside(char *temporary, size_t size, const char *path)
 {
     enum { TRIES = 100 };
@@ -104,7 +105,7 @@ xb_status xb_outfile_commit(xb_ctx *ctx, xb_outfile *f)
     int reason = errno;
     bool closed = fclose(f->stream) == 0;
     f->stream = NULL;
-    if (!whole && reason) errno = reason; /* not that of closing */
+    if (!whole && reason) errno = reason; /* not the error of closing */
     xb_status status = whole && closed ? give_name(ctx, f->temporary, f->path)
                                        : cannot_write(ctx, f->path);
     if (status != XB_OK) (void)xb_os_unlink(f->temporary);
@@ -140,6 +141,6 @@ xb_status xb_dir_make(xb_ctx *ctx, const char *path)
     xb_os_info info;
     if (xb_os_make_folder(path) || (xb_os_look(&info, path) && info.kind == XB_OS_FOLDER))
         return XB_OK;
-    return xb_fail(ctx, XB_E_IO, "%s: cannot make this directory: %s", path,
+    return xb_fail(ctx, XB_E_IO, "%s: cannot create this directory: %s", path,
                    strerror(errno));
 }

@@ -1,10 +1,10 @@
-/* parallel.c: see parallel.h. Threads for the time of one loop, each started by the one
- * before it as long as pieces are left, the first by the caller, who works too: so a loop
- * of little work starts few of them, and nothing outlives the call, not even in a process
- * that forks. A thread that cannot be started is one less, no failure.
+/* parallel.c: see parallel.h. Threads live for one loop. Each is started by the one
+ * before it as long as pieces are left, the first by the caller, which works too; so a
+ * short loop starts few threads, and nothing outlives the call, not even in a process
+ * that forks. If a thread cannot be started, the others do its work.
  *
- * Cost: 20 microseconds a call with two threads; an OpenMP loop, whose threads wait
- * between calls, takes 3 (they spin) or 8 (they sleep). */
+ * The cost is 20 microseconds per call with two threads; an OpenMP loop, whose threads
+ * wait between calls, takes 3 (spinning) or 8 (sleeping). */
 #include "crossbayes/extend.h"
 
 #include <stdatomic.h>
@@ -15,7 +15,7 @@ typedef struct loop {
     xb_piece_fn body;
     void *arg;
     int64_t pieces;
-    atomic_int_least64_t next; /* the first piece that nobody has taken */
+    atomic_int_least64_t next; /* the first piece not yet taken */
     atomic_int helpers;        /* threads that may still be started */
 } loop;
 

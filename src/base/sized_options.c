@@ -1,12 +1,12 @@
-/* sized_options.c: options whose struct may grow. A caller says how large its struct is, so
- * that callers older and newer than the library both get what they mean:
- *   an older one   fields that it does not know keep their defaults;
- *   a newer one    fields that the library does not know have to be 0. */
+/* sized_options.c: options whose struct may grow. The caller states the size of its
+ * struct, so that callers older and newer than the library both work: an older one fields
+ * that it does not know keep their defaults; a newer one    fields that the library does
+ * not know have to be 0. */
 #include <string.h>
 
 #include "crossbayes/extend.h"
 
-/* No options are larger: a size beyond was never set. */
+/* No options are larger, so a larger size means that it was never set. */
 enum { SIZE_MOST = 4096 };
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }

@@ -1,10 +1,11 @@
 /* sort.c: least-significant-digit radix sort of doubles, 11 bits a pass. Cost O(n).
  *
- * First by where values lie between least and largest, in as few digits as tell most
- * of them apart (two up to 4e6 values); what is then out of order, insertion puts right.
- * Where that is too much (a few values far from all others) the values' bits are
- * sorted, passes in which all agree skipped. 1e6 values: 6 ms; by bits 15 ms. Beside
- * qsort() in one run: 4 times as fast at 1e3 values, 14 at 1e4, 12 at 1e6, 0.8 at 100. */
+ * Values are first sorted by their position between the least and the largest, in as few
+ * digits as distinguish most of them (two up to 4e6 values); insertion then corrects the
+ * rest. If that takes too many moves (a few values far from all others), the values' bits
+ * are sorted instead, skipping passes in which all agree. 1e6 values: 6 ms; by bits 15
+ * ms. Compared with qsort() in the same run it is 4 times as fast at 1e3 values, 14 times
+ * at 1e4, 12 times at 1e6, and 0.8 times at 100. */
 #include "crossbayes/extend.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@
 
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, KEY_BITS = 64 };
 
-/* Counts to places. False if all is in one bucket, and the pass need not be made. */
+/* Turns counts into positions. False if all values are in one bucket, so that the pass is
+ * not needed. */
 static bool places(int64_t *count, int64_t n)
 {
     int64_t start = 0;

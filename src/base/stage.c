@@ -1,8 +1,9 @@
 /* stage.c: a folder of results that is replaced as a whole; see crossbayes/outfile.h.
  *
- * What lies in the stage is known from the ledger of files: so it can be taken away when
- * memory has run out. Files in it are flushed already; here it is names that must be on
- * the disk in their order: the list of all gone, the files, the new list. */
+ * The record of files knows what is in the stage, so the stage can be removed even if
+ * memory has run out. Its files are flushed already; here the names must reach the disk
+ * in the right order: first the removal of the list, then the files, then the new list.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +95,7 @@ void xb_stage_abandon(xb_ctx *ctx)
     if (stage) (void)xb_os_remove_folder(stage);
 }
 
-/* Takes the stage away, with whatever is left in it. */
+/* Removes the stage with everything left in it. */
 static void close_stage(xb_ctx *ctx, xb_stage *s, bool in_place)
 {
     xb_stage_abandon(ctx);
@@ -110,7 +111,7 @@ void xb_stage_discard(xb_ctx *ctx, xb_stage *stage)
 
 /* ---- publishing */
 
-/* What would stop half-way is looked at before. */
+/* Checks first for everything that could stop half-way. */
 static xb_status check_places(xb_ctx *ctx, xb_stage *s)
 {
     const char *name;

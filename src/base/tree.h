@@ -1,8 +1,8 @@
 /* tree.h: partial sums added in a binary tree of piece numbers.
  *
  * Piece 0 takes in 1, 2 takes in 3, ...; then 0 takes in 2, 4 takes in 6, ...; so on
- * until 0 has all. Pieces 2^k j .. 2^k (j + 1) - 1 are a tree of their own: whoever has
- * these, a thread or another machine, adds them alone, and the bytes stay the same. */
+ * until 0 has all. Pieces 2^k j to 2^k (j + 1) - 1 form a tree of their own, so a thread
+ * or another machine that has them can add them alone, and the bytes stay the same. */
 #ifndef XB_BASE_TREE_H
 #define XB_BASE_TREE_H
 

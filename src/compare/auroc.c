@@ -1,6 +1,6 @@
-/* auroc.c: how well a measure tells two sets of points apart: the area under the ROC
- * curve and its error by DeLong, DeLong & Clarke-Pearson (1988); maths C24. Sorting both
- * sets once, O((n + m) log(n + m)). */
+/* auroc.c: how well a measure separates two sets of points: the area under the ROC curve
+ * and its error by DeLong, DeLong & Clarke-Pearson (1988); maths C24. Sorting both sets
+ * once, O((n + m) log(n + m)). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static xb_status sorted_copy(xb_ctx *ctx, double *to, const double *from, int64_
     return xb_sort_doubles(ctx, to, n);
 }
 
-/* How many of the n ascending values are below x, or (`equal`) not above it. */
+/* The number of the n ascending values that are below x, or (`equal`) not above it. */
 static int64_t count_below(const double *x, int64_t n, double value, bool equal)
 {
     int64_t low = 0, high = n;
@@ -54,7 +54,8 @@ static xb_score area_of(double *placed, const double *inside, int64_t n,
     for (int64_t i = 0; i < n; i++) placed[i] = share_below(outside, m, inside[i]);
     const xb_score under = xb_score_mean(placed, n);
     double error = hypot(over.std_error, under.std_error);
-    if (error == 0) error = xb_share_error(over.value, n < m ? n : m); /* told apart */
+    if (error == 0)
+        error = xb_share_error(over.value, n < m ? n : m); /* complete separation */
     return (xb_score){over.value, error, NAN};
 }
 

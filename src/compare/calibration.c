@@ -1,15 +1,15 @@
 /* calibration.c: the calibration curve of Kendall & Gal (2017) and the area between
- * it and the diagonal; maths C8, C9. The curve is a step function of the level, so
- * the area is a sum over its steps: no grid of levels, no error. Beside it what ECE reads
- * by chance; maths C21. */
+ * it and the diagonal; maths C8, C9. The curve is a step function of the level, so the
+ * area is a sum over its steps, without a grid of levels and its error. The file also has
+ * the mean ECE of a calibrated classifier; maths C21. */
 #include "compare/calibration.h"
 
 #include <math.h>
 
 #include "crossbayes/extend.h"
 
-/* (C21) Above so much variance of a bin's hits a Gaussian has their mean deviation within
- * 1e-3. Below it surprises are at most twice as many on average, and counts end 17
+/* (C21) Above this variance of a bin's hits, a Gaussian gives their mean deviation within
+ * 1e-3. Below it, surprises are at most twice as many on average, and counts end 17
  * standard deviations above that. */
 enum { MANY = 100, COUNT_MOST = 2 * MANY + 170 };
 
@@ -79,8 +79,8 @@ int64_t xb_confidence_bin(double confidence, int64_t bins)
     return bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
 }
 
-/* Of a bin's points each is expected to be a hit or, up to a confidence of 1/2, a miss;
- * counted are those that are not: hits up, misses down. */
+/* Each point of a bin is expected to be a hit or, up to a confidence of 1/2, a miss; this
+ * counts the exceptions, hits upwards and misses downwards. */
 typedef struct surprise {
     bool up;
     double chance; /* at most 1/2 */

@@ -14,7 +14,7 @@ double xb_calibration_share(const double *mass, int64_t n, double level);
 double xb_share_error(double share, int64_t n);
 
 /* (C9) Area between the curve and the diagonal, exact; its standard error (NULL if
- * not wanted, NAN for n = 1), and what a calibrated predictive has on average. */
+ * not wanted, NAN for n = 1), and the mean area of a calibrated predictive. */
 double xb_miscalibration_area(double *std_error, const double *mass, int64_t n);
 double xb_miscalibration_floor(int64_t n);
 

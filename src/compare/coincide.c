@@ -1,10 +1,10 @@
 /* coincide.c: see coincide.h; maths C17.
  *
- * Of S pairs k differ. Their number is a Poisson count in all but name, whose rate may be
- * a few pairs more than was seen: as by the rule of three, FURTHER pairs are taken to
- * differ beside the k. Their size is that of the k, and until there are more than FURTHER
- * of those that of two draws that have nothing to do with each other. The terms count by
- * the share of equal pairs, so they vanish where none are. */
+ * Of S pairs k differ. Their number is practically a Poisson count, whose rate may be a
+ * few pairs larger than observed: as in the rule of three, FURTHER more pairs are assumed
+ * to differ. Their size is that of the k pairs, and, as long as there are at most FURTHER
+ * of those, that of two unrelated draws. The terms are weighted by the share of equal
+ * pairs, so they vanish if there are none. */
 #include "compare/coincide.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* count_scores.c: see count_scores.h; maths C40-C43. Masses at the target are exact;
- * what needs the whole cdf is from the grid of count_grid.c. 1000 draws at rates of some
- * tens: 0.5 ms a point. */
+ * scores that need the whole cdf use the grid of count_grid.c. 1000 draws at rates of
+ * some tens take 0.5 ms per point. */
 #include "compare/count_scores.h"
 
 #include <math.h>

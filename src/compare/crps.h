@@ -4,12 +4,12 @@
 
 #include "compare/mixture.h"
 
-/* (C5) All versions. Leaves the cdf's grid in the point where one was of use. Fair
+/* (C5) All versions. Leaves the cdf's grid in the point if one was used. Fair
  * for versions of two draws or more, else of the mixture itself. */
 void xb_crps(double *version, xb_point *p, double y, bool fair);
 
-/* The double sum of C5 by each of the three ways; all versions. For tests: xb_crps
- * takes the cheapest. The grid is refused (false) where it would be too long. */
+/* The double sum of C5 by each of the three methods; all versions. These are for tests:
+ * xb_crps takes the cheapest. The grid is refused (false) if it would be too long. */
 void xb_crps_pairs_direct(double *version, const xb_point *p);
 void xb_crps_pairs_sorted(double *version, const xb_point *p);
 bool xb_crps_pairs_grid(double *version, xb_point *p);

@@ -1,9 +1,9 @@
 /* disagreement.c: see disagreement.h; maths P7, C2.
  *
- * For each row two numbers: the spread over all draws, and the part of it that is left
- * where each member is replaced by its mean; variances for numbers, information for
- * classes. The score is the ratio of their sums over rows. Each number comes in all
- * versions of the jackknife over draws, from sums by group and member. */
+ * Each row has two numbers: the spread over all draws, and the part of it that remains if
+ * each member is replaced by its mean; variances for numbers, information for classes.
+ * The score is the ratio of their sums over rows. Each number comes in all versions of
+ * the jackknife over draws, from sums by group and member. */
 #include "compare/disagreement.h"
 
 #include <math.h>

@@ -9,8 +9,8 @@
 
 typedef struct xb_disagreement xb_disagreement;
 
-/* n rows, `draws` draws dealt over the members of the ensemble. Several targets count
- * alike, each in units of its sd. */
+/* n rows and `draws` draws, which belong to the members of the ensemble in turn. Several
+ * targets have equal weight, each in units of its sd. */
 xb_status xb_disagreement_create(xb_ctx *ctx, xb_disagreement **out, int64_t n,
                                  int64_t draws, const xb_model *ensemble);
 /* The next `rows` of them: value [draws][rows][classes, or targets]. */

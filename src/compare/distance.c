@@ -1,5 +1,5 @@
 /* distance.c: distances between two samples at each of n points, averaged over the
- * points, with what noise does to them; maths C12-C17.
+ * points, with their Monte Carlo errors; maths C12-C17.
  *
  * Points go in groups of 16: their pools are sorted in parallel, then the labellings
  * (the data's own, those of the jackknife, the permutations) are shared among eight
@@ -69,8 +69,8 @@ static xb_status check_options(xb_ctx *ctx, const xb_distance_options *opt,
                        opt->exponent);
     if (opt->exponent != 1 && (draws_a > ENERGY_DRAWS_MAX || draws_b > ENERGY_DRAWS_MAX))
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "exponent %g of the energy distance needs all pairs: at most %d"
-                       " draws a sample, or exponent 1",
+                       "exponent %g of the energy distance needs all pairs: expected at "
+                       "most %d draws per sample, or exponent 1",
                        opt->exponent, ENERGY_DRAWS_MAX);
     if (opt->paired && draws_a != draws_b)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld and %lld draws cannot be paired",
@@ -202,8 +202,8 @@ static void run_labellings(void *arg, int64_t piece)
         }
 }
 
-/* (C17) One point's difference and its error: the jackknife's, and the variance of what
- * pairs that are nearly always equal did not show. */
+/* (C17) One point's difference and its error: that of the jackknife, plus the variance
+ * hidden by pairs that are nearly always equal. */
 static void add_gap(xb_gap_sums *gap, const double *stat, int groups, xb_statistic which,
                     double unseen, int64_t point)
 {
@@ -214,7 +214,7 @@ static void add_gap(xb_gap_sums *gap, const double *stat, int groups, xb_statist
                point);
 }
 
-/* (C15) A point where in one labelling too many values coincide has no KL. */
+/* (C15) A point has no KL if too many values coincide in one labelling. */
 static bool has_kl(const double *stat, int labellings)
 {
     for (int v = 0; v < labellings; v++)

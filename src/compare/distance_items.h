@@ -1,4 +1,4 @@
-/* distance_items.h: what xb_distances holds. */
+/* distance_items.h: the contents of xb_distances. */
 #ifndef XB_COMPARE_DISTANCE_ITEMS_H
 #define XB_COMPARE_DISTANCE_ITEMS_H
 

@@ -1,11 +1,11 @@
 /* distance_stats.c: KL, energy, Wasserstein-1, Kolmogorov-Smirnov of two sorted
  * samples, each in one pass; maths C12-C15, C17.
  *
- * KL by nearest neighbours (Wang, Kulkarni & Verdu 2009), looking as far as the same
- * share of either sample: then it reads nothing where they are of one law, and k of
- * the order of sqrt(n) takes its noise down to about 1.4 n^(-3/4). Sums of distances on
- * sorted values are weighted sums of order statistics; values come centred, so little
- * cancels. */
+ * KL by nearest neighbours (Wang, Kulkarni & Verdu 2009), with the same share of
+ * neighbours in both samples: then its mean is 0 if both have the same law, and k of the
+ * order of sqrt(n) reduces its noise to about 1.4 n^(-3/4). Sums of distances on sorted
+ * values are weighted sums of order statistics; values come centred, so little cancels.
+ */
 #include "compare/distance_stats.h"
 
 #include <math.h>

@@ -24,7 +24,7 @@ typedef struct xb_two {
     int64_t n, m;
 } xb_two;
 
-/* What the draws of one block of a and of its partner in b make of the energy distance:
+/* The contribution to the energy distance of one block of a and its partner in b:
  * 2 integral (A - B)^2, of how many lie below, and the draws of either. */
 typedef struct xb_block_own {
     double square, draws;
@@ -36,7 +36,7 @@ typedef struct xb_pool {
     const double
         *partner; /* [count] the other sample's value of the same draw, or NULL */
     int64_t count;
-    double centre; /* taken off every value */
+    double centre; /* subtracted from every value */
     double unit;   /* distances are given in it */
     double spread; /* pooled sd of the two samples */
     int owns;      /* blocks of a whose own pairs do not count (C14); 0: they do */
@@ -49,7 +49,7 @@ xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label);
 double xb_pooled_sd(const xb_two *t);
 /* (C15) `neighbours` in the smaller sample, as great a share in the other. */
 double xb_kl_neighbours(const xb_two *t, int64_t neighbours);
-/* Sets `own` of the first `blocks` blocks, which are a's; those of b follow. */
+/* Sets `own` of the first `blocks` blocks, which belong to a; those of b follow. */
 void xb_pool_own(xb_pool *pool, int blocks);
 /* (C12-C14) Wasserstein, KS and energy of exponent 1. */
 void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,

@@ -1,10 +1,8 @@
 /* evaluate.c: a model's scores under laws, and the laws' predictives compared with the
- * first one's. All laws see the same random words, and so does the noise of the data that
- * is put on top of their outputs: differences between laws are not hidden by the noise
- * they share.
- *
- * The automatic number of draws is found on draws of their own, far from those that are
- * judged: so the error rate of the verdicts (maths C17) is not touched by the search. */
+ * first one's. All laws use the same random words, and so does the noise of the data
+ * added to their outputs, so that shared noise does not hide differences between laws.
+ * The automatic number of draws is found from separate draws, far from those that are
+ * judged, so the search does not affect the error rate of the verdicts (maths C17). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +20,7 @@ enum {
     ROWS_LEAST = 10,
     COMPARED_VALUES = 1 << 23, /* outputs times draws: 64 MB a law */
     BLOCK = 1 << 10,           /* draws between two looks whether to stop */
-    PILOT = 1000,              /* draws that find out how many are needed */
+    PILOT = 1000,              /* draws used to find how many are needed */
     PILOT_FIRST = 1 << 30,     /* where they start */
 };
 
@@ -67,7 +65,7 @@ static xb_predict_options predict_options(const job *j, const xb_law *law)
 
 /* ---- comparison */
 
-/* Rows evenly spread; every output of each is compared. */
+/* Rows evenly spread over the data; every output of each is compared. */
 static void pick_rows(comparison *c)
 {
     const xb_rows *all = c->j->rows;
@@ -144,7 +142,8 @@ static xb_status draw(xb_ctx *ctx, const comparison *c, double *value, const xb_
     return XB_OK;
 }
 
-/* (P3, P7) The data's noise on top; element and draw say which: alike for all laws. */
+/* (P3, P7) Adds the data's noise, chosen by element and draw, so that it is the same for
+ * all laws. */
 static void add_noise(const comparison *c, double *value)
 {
     double *z = c->z;
@@ -264,7 +263,7 @@ static xb_status score_laws(xb_ctx *ctx, const job *j)
 
 /* ---- how many draws */
 
-/* For the verdicts: what the gaps that are open ask for, and half as much again. */
+/* For the verdicts: 1.5 times the number that the undecided gaps need. */
 static xb_status wanted_by_verdicts(xb_ctx *ctx, double *most, const job *j)
 {
     const double margin = 1.5;
@@ -284,8 +283,8 @@ static xb_status wanted_by_verdicts(xb_ctx *ctx, double *most, const job *j)
     return status;
 }
 
-/* For a law alone: a Monte Carlo error that adds half a percent to the error over
- * rows. */
+/* For a single law: the Monte Carlo error may add half a percent to the error over rows.
+ */
 static xb_status wanted_by_scores(xb_ctx *ctx, double *most, const job *j)
 {
     const double share = 0.1;

@@ -22,7 +22,7 @@ void xb_evaluation_destroy(xb_evaluation *e)
     free(e);
 }
 
-/* What there is of a law that was not evaluated. */
+/* The values for a law that was not evaluated. */
 static const xb_evaluated_law *law_at(const xb_evaluation *e, int64_t i)
 {
     static const xb_evaluated_law none = {

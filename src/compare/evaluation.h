@@ -1,4 +1,4 @@
-/* evaluation.h: what an evaluation holds, see crossbayes/score.h. */
+/* evaluation.h: the contents of an evaluation, see crossbayes/score.h. */
 #ifndef XB_COMPARE_EVALUATION_H
 #define XB_COMPARE_EVALUATION_H
 

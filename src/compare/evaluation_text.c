@@ -1,5 +1,5 @@
-/* evaluation_text.c: what an evaluation found about a law against the first one, as
- * sentences. Each is made from the numbers and the verdict it states. */
+/* evaluation_text.c: sentences on how a law compares with the first one. Each is made
+ * from the numbers and the verdict that it states. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ XB_PRINTF(3, 4) static xb_status say(xb_ctx *ctx, char **out, const char *format
     return *out ? XB_OK : XB_E_MEMORY;
 }
 
-/* "0.012 of it (noise alone 0.003)". */
+/* "0.012 of the epistemic sd (noise alone 0.003)". */
 static const char *gap_text(char *out, size_t size, const xb_gap *gap, const char *of)
 {
     if (isnan(gap->noise))
@@ -39,9 +39,10 @@ static xb_status describe_gaps(xb_ctx *ctx, xb_evaluated_law *law)
 {
     static const char *const what[][3] = {
         {"mean", "means differ by", "the epistemic sd"},
-        {"sd", "epistemic sds differ by", "it"},
-        {"whole", "distributions, shape and all, differ as much as a mean shift of",
-         "it"}};
+        {"sd", "epistemic sds differ by", "the epistemic sd"},
+        {"whole",
+         "distributions, including their shape, differ as much as a mean shift of",
+         "the epistemic sd"}};
     char text[128];
     for (int i = 0; i < XB_COUNT(what); i++) {
         const xb_gap gap = xb_distances_gap_get(law->outputs, what[i][0]);
@@ -90,15 +91,15 @@ static xb_status describe_needed(xb_ctx *ctx, xb_evaluated_law *law)
     const int64_t draws = xb_distances_draws_a(d);
     if (xb_distances_verdict(d) != XB_VERDICT_UNRESOLVED) return XB_OK;
     if (draws < DRAWS_FEW)
-        return say(ctx, &law->needed, "fewer than %d draws cannot tell", DRAWS_FEW);
+        return say(ctx, &law->needed, "fewer than %d draws cannot decide", DRAWS_FEW);
     if (!(needed <= XB_DRAWS_MOST))
         return say(ctx, &law->needed,
-                   "the gap is so near the tolerance that more than %.0e draws, the most"
-                   " there can be, would be needed",
+                   "the gap is so close to the tolerance that more than %.0e draws, the "
+                   "largest number possible, would be needed",
                    XB_DRAWS_MOST);
     if (needed <= (double)draws)
-        return say(ctx, &law->needed, "a few more draws would tell");
-    return say(ctx, &law->needed, "about %.2g draws would tell", needed);
+        return say(ctx, &law->needed, "a few more draws would decide");
+    return say(ctx, &law->needed, "about %.2g draws would decide", needed);
 }
 
 xb_status xb_evaluation_describe(xb_ctx *ctx, xb_evaluation *e)

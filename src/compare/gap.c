@@ -1,9 +1,9 @@
 /* gap.c: see gap.h; maths C17.
  *
- * A gap has an interval, [least, bound], and the verdict is where it lies: below the
- * tolerance, above it, or across. The intervals of all three gaps hold at once with
- * 95 %, whatever the dependence between points and gaps, so more draws move a verdict
- * from "cannot tell" to one side and not from one side to the other. */
+ * A gap has an interval, [least, bound], and the verdict follows from its position: below
+ * the tolerance, above it, or across it. The intervals of all three gaps hold at once
+ * with 95 %, whatever the dependence between points and gaps, so more draws move a
+ * verdict from "cannot tell" to one side and not from one side to the other. */
 #include "compare/gap.h"
 
 #include <math.h>
@@ -43,7 +43,8 @@ static xb_verdict verdict_of(const xb_gap *g, const xb_gap_case *c)
                                      : XB_VERDICT_UNRESOLVED;
 }
 
-/* As many as are used at least; growth is by how much they must become more. */
+/* At least as many as were used; growth is the factor by which their number must
+ * increase. */
 static double draws_for(double growth, const xb_gap_case *c)
 {
     if (isnan(growth)) return NAN;

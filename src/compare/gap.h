@@ -23,11 +23,11 @@ typedef struct xb_gap_case {
     double tolerance;
 } xb_gap_case;
 
-/* Fewer draws than this say nothing of their own noise; `memory` as in the options. */
+/* With fewer draws their own noise is unknown; `memory` as in the options. */
 double xb_gap_draws_least(double memory);
 
-/* So many standard errors the bounds keep away: those of the three gaps hold together
- * with 95 %. */
+/* The number of standard errors of the bounds, such as to make those of the three gaps
+ * hold jointly with 95 % confidence. */
 double xb_gap_reach(int groups);
 
 /* Of differences. */
@@ -42,10 +42,10 @@ typedef struct xb_gap_square {
 xb_gap xb_gap_of_square(const xb_gap_square *square, const xb_gap_sums *sums,
                         const xb_gap_case *c);
 
-/* Of what was not measured: no number, no verdict. */
+/* The gap of something that was not measured: no number and no verdict. */
 xb_gap xb_gap_none(void);
 
-/* Different if one is, the same if all are. */
+/* Different if one is different, same if all are the same. */
 xb_verdict xb_gap_joint(const xb_gap *gap, int count);
 
 #endif

@@ -1,8 +1,8 @@
 /* jackknife.h: Monte Carlo errors by leaving groups of draws out; maths C2.
  *
  * Draws are cut into at most 20 contiguous groups. Version 0 of a number uses all
- * draws, version 1 + g all but group g. Sums over groups fold into sums over
- * versions, so most scores get all 21 versions for the price of one. */
+ * draws, version 1 + g all but group g. Sums over groups combine into sums over versions,
+ * so most scores get all 21 versions at the cost of one. */
 #ifndef XB_COMPARE_JACKKNIFE_H
 #define XB_COMPARE_JACKKNIFE_H
 
@@ -24,14 +24,15 @@ typedef struct xb_jackknife {
 
 xb_jackknife xb_jackknife_make(int64_t draws);
 
-/* Sums over groups -> sums over versions, each added up anew: nothing cancels. */
+/* Turns sums over groups into sums over versions, each added up separately, so that
+ * nothing cancels. */
 void xb_jackknife_fold(double *version, const double *group, const xb_jackknife *g);
 
-/* (C20) For counts, which jump: a mean over draws as XB_SHAKES other runs might have had
- * it, from its versions. Noise of the true size moves as many points across an edge as
- * another run does; what the jackknife leaves out is 4.4 times smaller, and jumps do not
- * shrink in proportion. All xb_jackknife_shake() of a run belong together: shake r of
- * every point is one run. */
+/* (C20) For scores that count points, which jump: from its versions, a mean over draws as
+ * XB_SHAKES other runs might have had it. Noise of the true size moves as many points
+ * across an edge as another run does; the changes of the jackknife are 4.4 times smaller,
+ * and jumps do not shrink in proportion. All calls of xb_jackknife_shake() belong
+ * together: shake r of every point is one run. */
 void xb_jackknife_shake(double shaken[XB_SHAKES], const double *version,
                         const xb_jackknife *g);
 /* Their standard deviation, of a score of each; NAN for a single draw. */

@@ -1,13 +1,12 @@
-/* kl_bound.c: how large the KL divergence of two samples' laws is at least; maths C22.
- *
- * Nobody can bound KL from above by samples: it is infinite where the second law has no
- * density, however rarely the first one goes there. From below one can. For every
- * function f, KL(P || Q) >= E_P f - E_Q exp(f) + 1 (Nguyen, Wainwright & Jordan 2010),
- * with equality at f = log p/q. So f is learnt from the first half of the draws, the
- * logarithm of ratios in bins that hold equal shares of Q, and both means are taken over
- * the second half: an unbiased estimate of something that is not above KL, with an error
- * that is known. Too few bins see too little, too many learn noise: several numbers are
- * tried, and the reach of their errors is that of all of them together. */
+/* kl_bound.c: a lower bound of the KL divergence between the laws of two samples; maths
+ * C22. Samples cannot bound KL from above: it is infinite if the first law reaches,
+ * however rarely, a place where the second has no density. A lower bound is possible. For
+ * every function f, KL(P || Q) >= E_P f - E_Q exp(f) + 1 (Nguyen, Wainwright & Jordan
+ * 2010), with equality at f = log p/q. So f is learnt from the first half of the draws,
+ * the logarithm of ratios in bins that hold equal shares of Q, and both means are taken
+ * over the second half: an unbiased estimate of a quantity that is at most KL, with a
+ * known error. Too few bins resolve too little and too many learn noise, so several
+ * numbers are tried, and their errors are bounded jointly. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 #include "compare/gap.h"
 #include "compare/jackknife.h"
 
-/* 4, 16, .. 4096 bins, each with at least so many values of Q where f is learnt.
+/* 4, 16, .. 4096 bins, each with at least this many values of Q where f is learnt.
  * xb_gap_reach is for six bounds on one side. */
 enum { LEVELS = 6, BINS_MOST = 1 << (2 * LEVELS), BIN_LEAST = 25, PIECES = 8 };
 
@@ -111,7 +110,7 @@ static void run_piece(void *arg, int64_t piece)
     free(r);
 }
 
-/* (C22) The best of the levels, each less the reach of its error. */
+/* (C22) The best of the levels, each minus its joint error bound. */
 static double best_bound(const work *w)
 {
     double best = 0;

@@ -1,5 +1,5 @@
 /* point_scores.c: see point_scores.h; maths C3-C7, C10. Each score comes in all
- * versions of the jackknife. With 1000 draws about 0.4 ms a point, most of it CRPS
+ * versions of the jackknife. With 1000 draws a point takes about 0.4 ms, mostly for CRPS
  * and quantiles. */
 #include "compare/point_scores.h"
 

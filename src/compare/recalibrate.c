@@ -1,7 +1,7 @@
-/* recalibrate.c: quantiles that held the right share of held-out targets (maths C27),
- * after Kuleshov, Fenner & Ermon (2018): the cdf values at the targets, which are uniform
- * where the predictive is right, are ranked; level p takes the place of the value that a
- * share p of them is below. */
+/* recalibrate.c: quantiles that have the right share of held-out targets below them
+ * (maths C27), after Kuleshov, Fenner & Ermon (2018): the cdf values at the targets,
+ * which are uniform if the predictive is calibrated, are ranked, and level p is replaced
+ * by the value that a share p of them is below. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static xb_status check(xb_ctx *ctx, const xb_scores *s)
 {
     if (xb_scores_classes(s) > 0 || xb_scores_target_count(s) > 1)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "recalibration is for a target of numbers, and for one");
+                       "recalibration needs exactly one target, of numbers");
     if (xb_scores_points(s) >= LEAST) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT, "%lld rows to recalibrate on: expected %d or more",
                    (long long)xb_scores_points(s), LEAST);

@@ -1,10 +1,10 @@
 /* score_classes.c: scores of class probabilities given per weight draw; maths C18-C21.
  *
- * The predictive is the mean over draws; every score also without each group of
- * draws, and those that count points shaken (jackknife.h). Points are cut into at most 64
- * pieces whose sums are added in order. 1000 draws x 1000 points x 10 classes in about
- * 0.13 s on one core, the entropies of single draws being most of it. Points may come in
- * parts (scorer.h). */
+ * The predictive is the mean over draws; every score is also computed without each group
+ * of draws, and scores that count points are perturbed (jackknife.h). Points are divided
+ * into at most 64 pieces whose sums are added in order. 1000 draws x 1000 points x 10
+ * classes in about 0.13 s on one core, the entropies of single draws being most of it.
+ * Points may come in parts (scorer.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,8 @@ static xb_status check(xb_ctx *ctx, const work *w)
     if (!in->p || !label || in->n < 1 || in->n > w->n - w->at || in->draws != w->draws ||
         in->classes != w->classes)
         return xb_fail(
-            ctx, XB_E_ARGUMENT, "%lld %s, %lld %s, %lld classes: not those of this score",
+            ctx, XB_E_ARGUMENT,
+            "%lld %s, %lld %s, %lld classes: they do not match those of this score",
             (long long)in->draws, xb_plural(in->draws, "draw", "draws"), (long long)in->n,
             xb_plural(in->n, "point", "points"), (long long)in->classes);
     for (int64_t i = 0; i < in->n; i++)

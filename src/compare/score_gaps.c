@@ -30,7 +30,8 @@ struct xb_score_gaps {
     int64_t better[SCORES];
 };
 
-/* What a point adds to the score: itself, or to first order in the root of the mean. */
+/* A point's contribution to the score: its value, or, for the root of a mean, the
+ * first-order term. */
 static double weight_of(const xb_scores *s, const scored *what)
 {
     const double root = what->root ? xb_scores_get(s, what->name).value : 0;
@@ -101,7 +102,8 @@ xb_status xb_score_gaps_create(xb_ctx *ctx, xb_score_gaps **out, const xb_scores
                        (long long)xb_scores_points(a), (long long)xb_scores_classes(a),
                        (long long)xb_scores_points(b), (long long)xb_scores_classes(b));
     if (xb_scores_target_count(a) != xb_scores_target_count(b))
-        return xb_fail(ctx, XB_E_ARGUMENT, "scores of %lld and of %lld targets",
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "scores of %lld and of %lld targets: expected the same number",
                        (long long)xb_scores_target_count(a),
                        (long long)xb_scores_target_count(b));
     xb_score_gaps *g = xb_new(ctx, 1, sizeof *g);

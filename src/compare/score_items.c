@@ -45,7 +45,7 @@ static const item of_numbers[XB_NUMBER_SCORES] = {
 };
 
 static const item of_classes[XB_CLASS_SCORES] = {
-    [XB_CLASS_ACCURACY] = {"accuracy", "", 1, "share of the points classified right"},
+    [XB_CLASS_ACCURACY] = {"accuracy", "", 1, "share of the points classified correctly"},
     [XB_CLASS_NLL] = {"nll", "nats", -1, "negative log probability of the label"},
     [XB_CLASS_BRIER] = {"brier", "", -1, "squared error of the probabilities"},
     [XB_CLASS_ECE] = {"ece", "", -1, "expected calibration error"},
@@ -55,9 +55,9 @@ static const item of_classes[XB_CLASS_SCORES] = {
     [XB_CLASS_ENTROPY] = {"entropy", "nats", 0, "entropy of the predictive"},
     [XB_CLASS_INFORMATION] = {"information", "nats", 0,
                               "mutual information of class and weights"},
-    [XB_CLASS_DISAGREEMENT] = {"disagreement", "", 0,
-                               "share of that information that lies between the members"
-                               " of an ensemble"},
+    [XB_CLASS_DISAGREEMENT] =
+        {"disagreement", "", 0,
+         "share of the mutual information that lies between the members of an ensemble"},
 };
 
 static const char *const arrays_of_numbers[] = {
@@ -104,7 +104,7 @@ xb_status xb_scores_create(xb_ctx *ctx, xb_scores **out, int64_t n, int64_t draw
     for (int64_t i = 0; i < arrays; i++) s->array[i] = room, room += array_size(s, i);
     for (int i = 0; i < XB_COUNT(s->score); i++) s->score[i] = (xb_score){NAN, NAN, NAN};
     if (n < FEW_ROWS)
-        snprintf(s->doubt, sizeof s->doubt, "%lld %s: too few to judge a model by",
+        snprintf(s->doubt, sizeof s->doubt, "%lld %s: too few to judge a model",
                  (long long)n, xb_plural(n, "row", "rows"));
     *out = s;
     return XB_OK;

@@ -1,4 +1,4 @@
-/* score_items.h: what xb_scores holds, and where a scorer writes it. */
+/* score_items.h: the contents of xb_scores, and where a scorer writes them. */
 #ifndef XB_COMPARE_SCORE_ITEMS_H
 #define XB_COMPARE_SCORE_ITEMS_H
 
@@ -61,7 +61,7 @@ struct xb_scores {
     char **target_name; /* [targets], or NULL */
 };
 
-/* Copies the names of several targets; of one there are none to tell apart. */
+/* Copies the names of several targets; a single target needs none. */
 xb_status xb_scores_name_targets(xb_ctx *ctx, xb_scores *s, char *const *name);
 
 /* With room for everything, scores NAN. classes 0: numbers, curve

@@ -1,6 +1,6 @@
 /* score_model.c: a model's scores on rows with targets: the draws of some rows at a
  * time (predict/draws.c) into a scorer (scorer.h). Draw s is the same for every row
- * (maths P1), so cutting the rows changes no score but by rounding. */
+ * (maths P1), so dividing the rows changes scores only by rounding. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static xb_status add_numbers(xb_ctx *ctx, work *w, const xb_rows *part,
     const int64_t draws = w->opt->samples, n = part->n * w->outputs;
     xb_mixture p = {w->value, w->noise, draws, n, .sd_shared = true};
     if (w->size) {
-        p.sd = NULL; /* rates say what their noise is */
+        p.sd = NULL; /* rates determine their noise */
         return xb_target_scorer_add(ctx, w->numbers, &p, target);
     }
     XB_TRY(xb_predict_noise_rows(ctx, w->noise, w->model, part, w->opt->backend));

@@ -157,8 +157,9 @@ static void score_joint(xb_scores *out, const xb_target_scorer *s)
     nll->mc_error = xb_score_mc_error(version, &s->groups);
 }
 
-/* The mean of all targets' shares: points are independent, targets of a point are not;
- * nor are their Monte Carlo errors, whose mean is the most that theirs can be. */
+/* The mean of all targets' shares. Points are independent, but targets of a point are
+ * not; nor are their Monte Carlo errors, whose mean is an upper bound of the error of the
+ * mean. */
 static void score_coverage(xb_scores *out, const xb_target_scorer *s, double *inside)
 {
     const double targets = (double)s->targets;
@@ -214,7 +215,8 @@ static xb_status score_all(xb_ctx *ctx, xb_scores **out, const xb_mixture *predi
     const int64_t n = targets > 0 ? predictive->n / targets : 0;
     xb_target_scorer *s = NULL;
     if (n * targets != predictive->n)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld points of %lld targets each",
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%lld values cannot be split into %lld targets per point",
                        (long long)predictive->n, (long long)targets);
     XB_TRY(xb_target_scorer_create(ctx, &s, n, n, predictive->draws, targets, opt));
     xb_status status = size ? xb_target_scorer_count(ctx, s, size, members) : XB_OK;

@@ -1,5 +1,5 @@
-/* scorer.h: scores of n points that come a few at a time, so that all draws of all
- * points need never be in memory. Points are added in order until there are n. */
+/* scorer.h: scores of n points that arrive a few at a time, so that the draws of all
+ * points are never in memory together. Points are added in order until there are n. */
 #ifndef XB_COMPARE_SCORER_H
 #define XB_COMPARE_SCORER_H
 

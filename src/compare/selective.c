@@ -20,7 +20,7 @@ static xb_status order(xb_ctx *ctx, xb_tagged *item, xb_tagged *spare,
     return XB_OK;
 }
 
-/* Where the points end that are as uncertain as the one at `first`. */
+/* The end of the points that are as uncertain as the one at `first`. */
 static int64_t ties_end(const xb_tagged *item, int64_t first, int64_t n)
 {
     int64_t end = first + 1;

@@ -14,7 +14,7 @@ xb_score xb_score_root(xb_score mean);
 /* mc_error from the score's versions ([g->versions]). */
 double xb_score_mc_error(const double *version, const xb_jackknife *g);
 
-/* Fails with the options' fault in words. */
+/* Fails with a message if the options are not valid. */
 xb_status xb_score_options_check(xb_ctx *ctx, const xb_score_options *opt);
 
 #endif

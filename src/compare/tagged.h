@@ -1,4 +1,4 @@
-/* tagged.h: values in ascending order that remember which group they came from. */
+/* tagged.h: values in ascending order, each with the group it came from. */
 #ifndef XB_COMPARE_TAGGED_H
 #define XB_COMPARE_TAGGED_H
 

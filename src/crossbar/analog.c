@@ -119,23 +119,33 @@ static xb_status remember(xb_ctx *ctx, xb_analog *a)
     return xb_held_make(ctx, &a->held, correlation, XB_MEMORY_LAGS);
 }
 
+/* Whether a kernel is on pairs of devices: all but those made of cells (X30). */
+static bool has_pairs(const xb_model *m)
+{
+    bool some = !m->cells;
+    for (int l = 0; l < m->net->n_layer && !some; l++)
+        some = xb_host_layer(&m->net->layer[l])->linear &&
+               !m->net->tensor[m->net->layer[l].tensor].stochastic;
+    return some;
+}
+
+static xb_status check_pairs(xb_ctx *ctx, xb_analog *a)
+{
+    XB_TRY(xb_relax_check(ctx, &a->array, &a->aged));
+    XB_TRY(xb_read_noise_check(ctx, &a->array, &a->aged));
+    if (a->array.quiet_pairs == 0) return XB_OK;
+    return xb_quiet_make(ctx, &a->quiet, &a->array, &a->aged);
+}
+
 /* The device file, and the states that the array then uses. */
 static xb_status take_device(xb_ctx *ctx, xb_analog *a)
 {
     if (!a->array.device[0]) return XB_OK;
-    if (a->model->cells) { /* which have the noise of their states already (X30) */
-        if (!(a->array.age_s > 0 || a->array.quiet_pairs > 0)) return XB_OK;
-        return xb_fail(ctx, XB_E_INPUT,
-                       "weights made of cells with noise of their own do not relax on"
-                       " these arrays ('age_s', 'quiet_pairs')");
-    }
     XB_TRY(xb_device_load(ctx, &a->device, a->array.device));
     a->aged.device = a->device;
     xb_status status = xb_device_microsiemens(ctx, &a->aged.us, a->device);
-    if (status == XB_OK) status = xb_relax_check(ctx, &a->array, &a->aged);
-    if (status == XB_OK) status = xb_read_noise_check(ctx, &a->array, &a->aged);
-    if (status == XB_OK && a->array.quiet_pairs > 0)
-        status = xb_quiet_make(ctx, &a->quiet, &a->array, &a->aged);
+    if (status == XB_OK && a->model->cells) status = xb_tied_suits(ctx, a);
+    if (status == XB_OK && has_pairs(a->model)) status = check_pairs(ctx, a);
     if (status != XB_E_INPUT) return status;
     char why[XB_MESSAGE_MAX];
     snprintf(why, sizeof why, "%s", xb_ctx_message(ctx));

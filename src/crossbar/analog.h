@@ -94,6 +94,8 @@ xb_status xb_analog_programme(xb_ctx *ctx, xb_analog *analog);
  * own, into analog->mu, sigma and bend. */
 xb_status xb_tied_programme(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
                             xb_analog_layer *layer);
+/* That the device file and the model's cells go together. */
+xb_status xb_tied_suits(xb_ctx *ctx, const xb_analog *analog);
 
 /* shape.c: (X8) a layer's devices, whose mu and sigma are known, into analog->bend. */
 xb_status xb_shape_make(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,

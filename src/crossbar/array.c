@@ -39,6 +39,9 @@ const xb_array_row xb_array_rows[] = {
     REAL(program_error, 0, 1, XB_EFFECT_PROGRAM,
          "programming error (share of the conductance range)", "",
          "sd of a written conductance in parts of the range"),
+    REAL(program_by_state, 0, 1000, XB_EFFECT_PROGRAM,
+         "programming error of the states (share of the measured)", "",
+         "programming error of each state in parts of the device file's; 0: none"),
     REAL(age_s, 0, 1e12, XB_EFFECT_RELAX, "time since programming", "s",
          "time since programming, s: conductances have moved as the device file says"),
     REAL(read_noise, 0, 1000, XB_EFFECT_READ_NOISE,
@@ -379,10 +382,11 @@ static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
 
 static xb_status check_device(xb_ctx *ctx, const xb_array *a)
 {
-    const char *key = a->age_s > 0         ? "age_s"
-                      : a->quiet_pairs > 0 ? "quiet_pairs"
-                      : a->read_noise > 0  ? "read_noise"
-                                           : NULL;
+    const char *key = a->age_s > 0              ? "age_s"
+                      : a->quiet_pairs > 0      ? "quiet_pairs"
+                      : a->read_noise > 0       ? "read_noise"
+                      : a->program_by_state > 0 ? "program_by_state"
+                                                : NULL;
     if (a->device[0] || !key) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT, "'%s' needs 'device', a device file", key);
 }

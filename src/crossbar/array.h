@@ -47,6 +47,7 @@ struct xb_array {
     double g_min_us, g_max_us; /* conductance range of a mean device, uS */
     int64_t mean_levels;       /* states of a mean device; 0: any */
     double program_error;      /* sd of a written conductance, in parts of the range */
+    double program_by_state;   /* the same by state, in parts of the device file's */
     double age_s;              /* since programming; 0: right after it */
     double read_noise;         /* of the mean devices, in parts of the device file's */
     double mean_noise_us;      /* sd of a mean device's read, whatever its state (X56) */

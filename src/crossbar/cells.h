@@ -41,10 +41,11 @@ typedef enum xb_chip_stream {
     XB_CHIP_PHASE,
     XB_CHIP_RELAX_PLUS,
     XB_CHIP_RELAX_MINUS,
-    XB_CHIP_SUMS = 400, /* `step` the read */
-    XB_CHIP_SPARE = 500,      /* and the stream of the device that a spare is for */
-    XB_CHIP_TIED = 1000,      /* and on, one for each cell of a weight */
-    XB_CHIP_TIED_STUCK = 2000 /* the same */
+    XB_CHIP_SUMS = 400,        /* `step` the read */
+    XB_CHIP_SPARE = 500,       /* and the stream of the device that a spare is for */
+    XB_CHIP_TIED = 1000,       /* and on, one for each cell of a weight */
+    XB_CHIP_TIED_STUCK = 2000, /* the same */
+    XB_CHIP_TIED_RELAX = 3000  /* the same */
 } xb_chip_stream;
 
 xb_stream xb_chip_at(const xb_chip *chip, xb_chip_stream which);
@@ -60,16 +61,23 @@ double xb_level_nearest(double x, double low, double high, int64_t levels);
 /* repair.c: (X52, X53) targets that make up for stuck devices, into c->plus, minus and
  * spare; `room` is `columns` doubles. */
 void xb_cells_repair(xb_cells *c, const xb_array *a, const xb_chip *chip, double *room);
-/* write_error.c: (X5) writing misses. */
-void xb_cells_program(xb_cells *c, const xb_array *a, const xb_chip *chip);
-/* relax.c: (X21) conductances move with time. */
+/* What the device file says of the mean devices. */
 typedef struct xb_aged {
     const xb_device *device;
     double us; /* uS in one of its units */
 } xb_aged;
 
+/* write_error.c: (X5, X26) writing misses; `aged` counts where program_by_state does. */
+void xb_cells_program(xb_cells *c, const xb_array *a, const xb_aged *aged,
+                      const xb_chip *chip);
+/* The standard deviation of a write at g_us, with flat_us whatever the state. */
+double xb_program_error_us(const xb_array *a, const xb_aged *aged, double flat_us,
+                           double g_us);
+/* relax.c: (X21) conductances move with time. */
 void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
                     const xb_chip *chip);
+/* (X21) What a cell of rank u has become. */
+double xb_relaxed_us(const xb_aged *aged, double g_us, double age_s, double u);
 /* The array's range lies within what was measured; `what` begins the message. */
 xb_status xb_range_check(xb_ctx *ctx, const xb_array *a, const char *what, double low_us,
                          double high_us);
@@ -104,6 +112,11 @@ void xb_cells_spread(xb_cells *c, const xb_array *a, const xb_chip *chip);
 /* lines.c: (X9) voltage lost on the wires; `room` is 2 rows columns doubles. The largest
  * loss of a mean device. */
 double xb_cells_lines(xb_cells *c, const xb_array *a, double *room);
+/* The same for one conductance a cell: what is left of each voltage into factor
+ * [in][out].
+ */
+double xb_line_factors(double *factor, const double *g_us, const xb_cells *c,
+                       const xb_array *a);
 
 /* limits.c: (X55) the most that a column and a row of a tile conduct, uS. */
 typedef struct xb_conduction {

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "crossbar/adc_energy.h"
 #include "crossbar/analog.h"
+#include "vi/model.h"
 
 enum { ARRAY, DIGITAL, DETERMINISTIC, DESIGNS };
 static const char *const designs[DESIGNS] = {"array", "digital", "deterministic"};
@@ -71,7 +72,9 @@ static void array_energy(xb_band pj[PARTS], const xb_analog *analog, int i, bool
         times * (double)(p->out * place.row_tiles) * conversions(a, noise);
     const double inputs =
         times * (double)(p->in * place.column_tiles) * (double)a->dac_bits;
-    const double noise_cells = noise ? (double)(a->cost.noise_cells * p->size) : 0;
+    const bool own = analog->model->cells; /* the noise is that of the cells (X31) */
+    const double noise_cells =
+        noise && !own ? (double)(a->cost.noise_cells * p->size) : 0;
     const xb_band adc = xb_adc_band_pj(a);
     pj[DAC] = scaled(inputs, a->cost.dac_pj_low, a->cost.dac_pj_high);
     pj[CELLS] = scaled(times * pulse * conductance_us(analog, i), 1, 1);

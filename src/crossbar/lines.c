@@ -42,23 +42,33 @@ typedef struct tile_part {
     int64_t row, column, rows, columns;
 } tile_part;
 
-/* Factors of one tile into factor [rows][columns]; `ohm_us` is ohm times 1e-6 S. The
- * largest loss. */
-static double tile_factors(double *factor, const double *g, const xb_cells *c,
-                           tile_part t, double ohm_us)
+/* Losses of `n` cells to their factors; the largest loss. */
+static double losses_to_factors(double *factor, int64_t n, double ohm_us)
 {
-    memset(factor, 0, (size_t)(t.rows * t.columns) * sizeof *factor);
-    const double *at = g + t.row * c->out + t.column;
-    for (int64_t i = 0; i < t.rows; i++)
-        row_losses(factor + i * t.columns, at + i * c->out, t.columns);
-    for (int64_t j = 0; j < t.columns; j++)
-        column_losses(factor + j, at + j, t.rows, c->out, t.columns);
     double most = 0;
-    for (int64_t i = 0; i < t.rows * t.columns; i++) {
-        const double loss = ohm_us * factor[i];
+    for (int64_t j = 0; j < n; j++) {
+        const double loss = ohm_us * factor[j];
         most = fmax(most, loss);
-        factor[i] = 1 / (1 + loss); /* (X9) */
+        factor[j] = 1 / (1 + loss); /* (X9) */
     }
+    return most;
+}
+
+/* Factors of one tile, whose rows are `stride` apart in `factor`; `ohm_us` is ohm times
+ * 1e-6 S. The largest loss. */
+static double tile_factors(double *factor, int64_t stride, const double *g,
+                           const xb_cells *c, tile_part t, double ohm_us)
+{
+    const double *at = g + t.row * c->out + t.column;
+    for (int64_t i = 0; i < t.rows; i++) {
+        memset(factor + i * stride, 0, (size_t)t.columns * sizeof *factor);
+        row_losses(factor + i * stride, at + i * c->out, t.columns);
+    }
+    for (int64_t j = 0; j < t.columns; j++)
+        column_losses(factor + j, at + j, t.rows, c->out, stride);
+    double most = 0;
+    for (int64_t i = 0; i < t.rows; i++)
+        most = fmax(most, losses_to_factors(factor + i * stride, t.columns, ohm_us));
     return most;
 }
 
@@ -75,8 +85,8 @@ static double noise_factor(tile_part t, int64_t i, int64_t j, double ohm_us, dou
 static double apply_tile(xb_cells *c, tile_part t, double ohm_us, double noise_us,
                          double *plus, double *minus)
 {
-    const double most = fmax(tile_factors(plus, c->plus, c, t, ohm_us),
-                             tile_factors(minus, c->minus, c, t, ohm_us));
+    const double most = fmax(tile_factors(plus, t.columns, c->plus, c, t, ohm_us),
+                             tile_factors(minus, t.columns, c->minus, c, t, ohm_us));
     for (int64_t i = 0; i < t.rows; i++)
         for (int64_t j = 0; j < t.columns; j++) {
             int64_t at = (t.row + i) * c->out + t.column + j, k = i * t.columns + j;
@@ -87,6 +97,24 @@ static double apply_tile(xb_cells *c, tile_part t, double ohm_us, double noise_u
     return most;
 }
 
+/* The tile that begins at a row and a column; those at the edges are smaller. */
+static tile_part part_at(const xb_cells *c, int64_t row, int64_t column)
+{
+    return (tile_part){row, column, c->in - row < c->rows ? c->in - row : c->rows,
+                       c->out - column < c->columns ? c->out - column : c->columns};
+}
+
+double xb_line_factors(double *factor, const double *g_us, const xb_cells *c,
+                       const xb_array *a)
+{
+    double most = 0;
+    for (int64_t i = 0; i < c->in; i += c->rows)
+        for (int64_t j = 0; j < c->out; j += c->columns)
+            most = fmax(most, tile_factors(factor + i * c->out + j, c->out, g_us, c,
+                                           part_at(c, i, j), a->line_ohm * 1e-6));
+    return most;
+}
+
 double xb_cells_lines(xb_cells *c, const xb_array *a, double *room)
 {
     const double ohm_us = a->line_ohm * 1e-6;
@@ -94,11 +122,8 @@ double xb_cells_lines(xb_cells *c, const xb_array *a, double *room)
     double most = 0;
     if (!(ohm_us > 0)) return 0;
     for (int64_t i = 0; i < c->in; i += c->rows)
-        for (int64_t j = 0; j < c->out; j += c->columns) {
-            tile_part t = {i, j, c->in - i < c->rows ? c->in - i : c->rows,
-                           c->out - j < c->columns ? c->out - j : c->columns};
-            most = fmax(most, apply_tile(c, t, ohm_us, noise_us, room,
+        for (int64_t j = 0; j < c->out; j += c->columns)
+            most = fmax(most, apply_tile(c, part_at(c, i, j), ohm_us, noise_us, room,
                                          room + c->rows * c->columns));
-        }
     return most;
 }

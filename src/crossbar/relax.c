@@ -5,12 +5,16 @@
 #include "crossbar/cells.h"
 #include "crossbayes/extend.h"
 
+double xb_relaxed_us(const xb_aged *aged, double g_us, double age_s, double u)
+{
+    return aged->us * xb_device_relaxed(aged->device, g_us / aged->us, age_s, u);
+}
+
 static void relax(double *g_us, int64_t n, double age_s, const xb_aged *aged,
                   const xb_stream *where)
 {
     for (int64_t i = 0; i < n; i++) /* (X21) */
-        g_us[i] = aged->us * xb_device_relaxed(aged->device, g_us[i] / aged->us, age_s,
-                                               xb_stream_uniform(where, i));
+        g_us[i] = xb_relaxed_us(aged, g_us[i], age_s, xb_stream_uniform(where, i));
 }
 
 void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
@@ -40,11 +44,12 @@ xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged)
 {
     const xb_device *d = aged->device;
     const int64_t last = xb_device_state_count(d) - 1;
-    if (!(a->age_s > 0 || a->quiet_pairs > 0)) return XB_OK;
+    if (!(a->age_s > 0 || a->quiet_pairs > 0 || a->program_by_state > 0)) return XB_OK;
     if (last < 0)
         return xb_fail(ctx, XB_E_INPUT,
                        "the device file has no relaxation: it was made without readings"
                        " over time");
+    if (!(a->age_s > 0 || a->quiet_pairs > 0)) return XB_OK; /* (K7) has no ends */
     return xb_range_check(ctx, a, "states were",
                           aged->us * xb_device_state_at(d, 0).conductance,
                           aged->us * xb_device_state_at(d, last).conductance);

@@ -1,7 +1,8 @@
-/* tied_layer.c: weights made of cells on an array (maths X30). The noise is that of the
- * weight's own cells, so there is no device for its width: states, missed writes and
- * stuck cells move mean and width together. What belongs to width devices (their range,
- * their states, those that are stuck) and wires do not apply. */
+/* tied_layer.c: weights made of cells on an array (maths X30, X31). The noise is that of
+ * the weight's own cells, so there is no device for its width: states, missed writes,
+ * relaxation, stuck cells and wires move mean and width together. Each cell of a weight
+ * is in a tile of its own, with wires of its own. What belongs to width devices (their
+ * range, their states, those that are stuck) does not apply. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,6 +10,59 @@
 #include "crossbar/analog.h"
 #include "vi/model.h"
 #include "vi/weight_cells.h"
+
+/* ---- where the range of the cells is on the array, uS */
+
+typedef struct tied_scale {
+    double low_us, us; /* of the lowest state, and of one unit of a state */
+} tied_scale;
+
+/* Whether a model's cells are those of the device file's traces, in its unit. */
+static bool is_of_device(const xb_cell_curve *c, const xb_device *d)
+{
+    const double slack = 1e-6 * c->span;
+    const int64_t last = d ? xb_device_trace_count(d) - 1 : -1;
+    return last > 0 && fabs(c->low - xb_device_trace_at(d, 0).conductance) <= slack &&
+           fabs(c->low + c->span - xb_device_trace_at(d, last).conductance) <= slack;
+}
+
+/* (X31) */
+static tied_scale scale_of(const xb_analog *analog)
+{
+    const xb_cell_curve *c = &analog->model->cells->curve;
+    const xb_array *a = &analog->array;
+    if (is_of_device(c, analog->device))
+        return (tied_scale){analog->aged.us * c->low, analog->aged.us};
+    return (tied_scale){a->g_min_us, (a->g_max_us - a->g_min_us) / c->span};
+}
+
+static double state_us(const tied_scale *s, const xb_cell_curve *c, double g)
+{
+    return s->low_us + s->us * (g - c->low);
+}
+
+static double us_state(const tied_scale *s, const xb_cell_curve *c, double g_us)
+{
+    return c->low + (g_us - s->low_us) / s->us;
+}
+
+xb_status xb_tied_suits(xb_ctx *ctx, const xb_analog *analog)
+{
+    const xb_cell_curve *c = &analog->model->cells->curve;
+    const tied_scale s = scale_of(analog);
+    /* the mean of a trace is not to the last digit that of its state's cells */
+    const double slack = is_of_device(c, analog->device) ? 0.01 * c->span : 0;
+    xb_array as_cells = analog->array;
+    if (analog->array.quiet_pairs > 0)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "'quiet_pairs' is for pairs of mean devices, but the model's"
+                       " weights are made of cells: their states were learnt");
+    as_cells.g_min_us = state_us(&s, c, c->low + slack);
+    as_cells.g_max_us = state_us(&s, c, c->low + c->span - slack);
+    return xb_relax_check(ctx, &as_cells, &analog->aged);
+}
+
+/* ---- one cell of all weights of a layer */
 
 /* The nearest of `levels` states of the range; any if 0. */
 static double nearest(const xb_cell_curve *c, double g, int64_t levels)
@@ -18,49 +72,140 @@ static double nearest(const xb_cell_curve *c, double g, int64_t levels)
     return c->low + step * rint((g - c->low) / step);
 }
 
-/* What cell k of a layer's weights is at: g [n], from what the model wants. */
-static void write_cell(double *g, const float *wanted, int64_t n, const xb_cell_curve *c,
-                       const xb_array *a, const xb_chip *chip, int k)
+/* As far as the cells' widths are known. */
+static double inside(const xb_cell_curve *c, double g)
 {
-    const double sd = a->program_error * c->span;
+    return fmin(fmax(g, c->low), c->low + c->span);
+}
+
+/* (X5, X26) By how much a write at a state misses, in the unit of states. */
+static double missed(const xb_analog *analog, const tied_scale *s, double g)
+{
+    const xb_cell_curve *c = &analog->model->cells->curve;
+    const double flat = analog->array.program_error * c->span;
+    if (!(analog->array.program_by_state > 0)) return flat;
+    return xb_program_error_us(&analog->array, &analog->aged, flat * s->us,
+                               state_us(s, c, g)) /
+           s->us;
+}
+
+/* What cell k of a layer's weights is at: g [n], from what the model wants. */
+static void write_cell(double *g, const float *wanted, int64_t n, const xb_analog *analog,
+                       const xb_chip *chip, int k)
+{
+    const xb_array *a = &analog->array;
+    const xb_cell_curve *c = &analog->model->cells->curve;
+    const tied_scale s = scale_of(analog);
+    const bool misses = a->program_error > 0 || a->program_by_state > 0;
     const xb_stream stuck = xb_chip_at(chip, (xb_chip_stream)(XB_CHIP_TIED_STUCK + k));
-    if (sd > 0) xb_chip_normal(chip, (xb_chip_stream)(XB_CHIP_TIED + k), n);
+    const xb_stream rank = xb_chip_at(chip, (xb_chip_stream)(XB_CHIP_TIED_RELAX + k));
+    if (misses) xb_chip_normal(chip, (xb_chip_stream)(XB_CHIP_TIED + k), n);
     for (int64_t i = 0; i < n; i++) {
         double state = nearest(c, (double)wanted[i], a->mean_levels);
-        if (sd > 0) state += sd * (double)chip->draws[i];
+        if (misses) state += missed(analog, &s, state) * (double)chip->draws[i];
+        state = inside(c, state);
+        if (a->age_s > 0) /* (X21) */
+            state = us_state(&s, c,
+                             xb_relaxed_us(&analog->aged, state_us(&s, c, state),
+                                           a->age_s, xb_stream_uniform(&rank, i)));
         const double u = xb_stream_uniform(&stuck, i);
         if (u < a->stuck_low)
             state = c->low;
         else if (u < a->stuck_low + a->stuck_high)
             state = c->low + c->span;
-        g[i] =
-            fmin(fmax(state, c->low), c->low + c->span); /* as far as widths are known */
+        g[i] = state;
     }
+}
+
+/* ---- a layer */
+
+/* Cells of a layer's weights, [cells][weights] each. */
+typedef struct tied_cells {
+    double *g;      /* the states as written, aged and stuck */
+    double *factor; /* what the wires leave of their voltage */
+    double *us;     /* [weights] room */
+} tied_cells;
+
+static xb_conduction most_of(xb_conduction a, xb_conduction b)
+{
+    return (xb_conduction){fmax(a.column_us, b.column_us), fmax(a.row_us, b.row_us)};
+}
+
+/* (X9) The wires of the tile of cell k, and what flows through it. */
+static void wire_cell(const xb_analog *analog, tied_cells *t, xb_analog_layer *p, int k)
+{
+    const tied_scale s = scale_of(analog);
+    const xb_cells shape = {.in = p->in,
+                            .out = p->out,
+                            .rows = p->rows,
+                            .columns = p->columns,
+                            .plus = t->us,
+                            .minus = t->us};
+    double *factor = t->factor + k * p->size;
+    for (int64_t i = 0; i < p->size; i++) {
+        t->us[i] = state_us(&s, &analog->model->cells->curve, t->g[k * p->size + i]);
+        factor[i] = 1;
+    }
+    p->conduction = most_of(p->conduction, xb_cells_conduction(&shape));
+    if (analog->array.line_ohm > 0)
+        p->wire_loss =
+            fmax(p->wire_loss, xb_line_factors(factor, t->us, &shape, &analog->array));
+    for (int64_t i = 0; i < p->size; i++) p->conductance_us += factor[i] * t->us[i];
+}
+
+/* (X31) What weight i is worth. */
+static void weigh(double *mu, double *sigma, const xb_analog *analog, const tied_cells *t,
+                  int64_t n, int64_t i)
+{
+    const xb_cell_curve *c = &analog->model->cells->curve;
+    const tied_scale s = scale_of(analog);
+    double sum = -c->offset, square = 0;
+    for (int k = 0; k < c->n; k++) {
+        const double g = t->g[k * n + i], factor = t->factor[k * n + i];
+        const double width = factor * xb_cell_width_at(c, inside(c, g)).value;
+        sum +=
+            c->sign[k] * (factor < 1 ? us_state(&s, c, factor * state_us(&s, c, g)) : g);
+        square += width * width;
+    }
+    *mu = sum / c->scale;
+    *sigma = sqrt(square) / c->scale;
 }
 
 static bool states_change(const xb_array *a)
 {
-    return a->mean_levels > 0 || a->program_error > 0 || a->stuck_low + a->stuck_high > 0;
+    return a->mean_levels > 0 || a->program_error > 0 || a->program_by_state > 0 ||
+           a->age_s > 0 || a->line_ohm > 0 || a->stuck_low + a->stuck_high > 0;
 }
 
-static xb_status write_cells(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
-                             const xb_analog_layer *p)
+static void place_cells(xb_analog *analog, const xb_chip *chip, tied_cells *t,
+                        xb_analog_layer *p)
 {
     const xb_model *m = analog->model;
-    const xb_cell_curve *c = &m->cells->curve;
-    const int64_t n = p->size;
-    double *g = xb_new(ctx, c->n * n, sizeof *g), at[XB_CELLS_MOST], mu, sigma;
-    if (!g) return XB_E_MEMORY;
-    for (int k = 0; k < c->n; k++)
-        write_cell(g + k * n, xb_model_cell_states(m, p->tensor) + k * n, n, c,
-                   &analog->array, chip, k);
-    for (int64_t i = 0; i < n; i++) {
-        for (int k = 0; k < c->n; k++) at[k] = g[k * n + i];
-        xb_weight_cells_weight(m->cells, &mu, &sigma, at); /* (X30) */
+    const float *wanted = xb_model_cell_states(m, p->tensor);
+    double mu, sigma;
+    for (int k = 0; k < m->cells->curve.n; k++) {
+        const int64_t at = k * p->size;
+        write_cell(t->g + at, wanted + at, p->size, analog, chip, k);
+        wire_cell(analog, t, p, k);
+    }
+    if (!states_change(&analog->array)) return; /* the model's, to the bit */
+    for (int64_t i = 0; i < p->size; i++) {
+        weigh(&mu, &sigma, analog, t, p->size, i);
         analog->mu[p->offset + i] = (float)mu;
         analog->sigma[p->offset + i] = (float)sigma;
     }
-    free(g);
+}
+
+static xb_status write_cells(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
+                             xb_analog_layer *p)
+{
+    const int64_t n = analog->model->cells->curve.n * p->size;
+    tied_cells t = {.g = xb_new(ctx, 2 * n + p->size, sizeof *t.g)};
+    if (!t.g) return XB_E_MEMORY;
+    t.factor = t.g + n;
+    t.us = t.factor + n;
+    place_cells(analog, chip, &t, p);
+    free(t.g);
     return XB_OK;
 }
 
@@ -86,13 +231,9 @@ xb_status xb_tied_programme(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
                             xb_analog_layer *p)
 {
     const xb_model *m = analog->model;
-    if (analog->device)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "a model whose weights are made of cells does not age by a device"
-                       " file: its states are in the unit of its own cells");
     p->weight_top = largest(m->mu + p->offset, p->size);
     p->sigma_top = largest(m->sigma + p->offset, p->size);
-    if (states_change(&analog->array)) XB_TRY(write_cells(ctx, analog, chip, p));
+    XB_TRY(write_cells(ctx, analog, chip, p));
     spread(analog, chip, p);
     return analog->bend ? xb_shape_make(ctx, analog, chip, p) : XB_OK;
 }

@@ -65,7 +65,8 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *c, const xb_analog *anal
 static bool means_change(const xb_array *a)
 {
     return a->mean_levels > 0 || a->program_error > 0 || a->line_ohm > 0 ||
-           a->stuck_low + a->stuck_high > 0 || a->age_s > 0 || a->quiet_pairs > 0;
+           a->stuck_low + a->stuck_high > 0 || a->age_s > 0 || a->quiet_pairs > 0 ||
+           a->program_by_state > 0;
 }
 
 static bool widths_change(const xb_array *a)
@@ -96,7 +97,7 @@ static xb_status programme_layer(xb_ctx *ctx, xb_analog *analog, xb_workbench *b
     p->weight_top = c.weight_top;
     p->sigma_top = c.width ? c.sigma_top : 0;
     xb_cells_repair(&c, a, &chip, bench->tile);
-    xb_cells_program(&c, a, &chip);
+    xb_cells_program(&c, a, &analog->aged, &chip);
     if (analog->device) xb_cells_relax(&c, a, &analog->aged, &chip);
     xb_cells_stuck(&c, a, &chip);
     xb_cells_spread(&c, a, &chip);

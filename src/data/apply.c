@@ -99,8 +99,10 @@ static xb_status tell_unknown(const xb_applier *a, xb_notes *notes)
         xb_note_list_add(&list, a->recipe->column[i].name, more);
     }
     if (list.count == 0) return XB_OK;
-    return xb_notes_add(
-        notes, "words that training did not have, taken as none of them: %s", list.text);
+    return xb_notes_add(notes,
+                        "words that the training data did not have, encoded as none of "
+                        "the known words: %s",
+                        list.text);
 }
 
 /* `flagged`: those that were missing in training, too. */
@@ -117,9 +119,10 @@ static xb_status tell_missing(const xb_applier *a, xb_notes *notes, int64_t rows
         xb_note_list_add(&list, a->recipe->column[i].name, more);
     }
     if (list.count == 0) return XB_OK;
-    return xb_notes_add(notes, "missing values, filled as %s: %s",
-                        flagged ? "in training"
-                                : "the mean of training, where none were missing",
+    return xb_notes_add(notes, "missing values, filled %s: %s",
+                        flagged
+                            ? "as in training"
+                            : "with the training mean (none were missing in training)",
                         list.text);
 }
 

@@ -1,5 +1,5 @@
-/* apply.h: the cells of a table as features by the recipe of another, and what was met on
- * the way: missing values and words that the recipe does not know. */
+/* apply.h: converts the cells of a table to features by the recipe of another table, and
+ * counts missing values and words that the recipe does not know. */
 #ifndef XB_DATA_APPLY_H
 #define XB_DATA_APPLY_H
 
@@ -20,12 +20,12 @@ typedef struct xb_applier {
 xb_status xb_applier_start(xb_ctx *ctx, xb_applier *out, const xb_recipe *recipe);
 void xb_applier_free(xb_applier *applier);
 
-/* Column i of a row into its features of out [features]. False where the cell cannot be:
- * text among numbers, or no date; *expected is what it should be. */
+/* Converts column i of a row to its features in out [features]. False if the cell is not
+ * valid (text among numbers, or not a date); *expected says what it should be. */
 bool xb_applier_take(xb_applier *applier, double *out, int64_t i, const xb_cell *cell,
                      const char **expected);
 
-/* What was met, in words. `rows`: of the table. */
+/* Reports in words what was found. `rows`: number of rows of the table. */
 xb_status xb_applier_tell(const xb_applier *applier, xb_notes *notes, int64_t rows);
 
 #endif

@@ -1,6 +1,7 @@
-/* cache_folder.c: see cache_folder.h. When a file was used last is its time of change,
- * which xb_cache_touch sets: times of access are not kept by every file system. A file
- * that another process has mapped may be removed: its pages stay until it ends. */
+/* cache_folder.c: see cache_folder.h. The time of last use is the file's time of change,
+ * which xb_cache_touch sets, because not every file system keeps times of access. A file
+ * that another process has mapped may be removed; its pages stay until that process ends.
+ */
 #include "data/cache_folder.h"
 
 #include <ctype.h>
@@ -16,14 +17,14 @@ enum { PARENT = XB_CACHE_PATH - 16 }; /* bytes of the path without our own name 
 
 /* ---- which folder */
 
-/* A relative path is to be ignored, as the specification says. */
+/* The specification says that a relative path is ignored. */
 static const char *absolute(const char *name)
 {
     const char *path = getenv(name);
     return path && xb_os_is_absolute(path) ? path : NULL;
 }
 
-/* The parent, then a folder that nobody else may look into. */
+/* Creates the parent, then a folder that nobody else may read. */
 static bool make_folder(const char *parent, const char *path)
 {
     xb_os_info info;
@@ -94,7 +95,7 @@ xb_status xb_cache_folder_find(xb_ctx *ctx, xb_cache_folder *out, bool *found,
     else if (make_folder(parent, out->path))
         *found = true;
     else
-        snprintf(why, XB_CACHE_WHY, "%.300s: cannot make this folder: %s", out->path,
+        snprintf(why, XB_CACHE_WHY, "%.300s: cannot create this folder: %s", out->path,
                  strerror(errno));
     return XB_OK;
 }
@@ -107,7 +108,7 @@ typedef struct survey {
     const xb_cache_folder *folder;
     const char *ending, *keep;
     int64_t total;              /* bytes of finished files */
-    char oldest[XB_CACHE_PATH]; /* "": none that may go */
+    char oldest[XB_CACHE_PATH]; /* "": none that may be removed */
     int64_t used_ns;            /* when it was */
 } survey;
 

@@ -2,8 +2,8 @@
  *
  * The folder is $XDG_CACHE_HOME/crossbayes, or ~/.cache/crossbayes where that variable is
  * not set (XDG Base Directory Specification). Together its files stay within a limit: the
- * ones that were not used for the longest time are removed first. The folder belongs to
- * its user, and so do the files: decoded images may be of people. */
+ * ones that were not used for the longest time are removed first. Folder and files are
+ * private to their user, because decoded images may show people. */
 #ifndef XB_DATA_CACHE_FOLDER_H
 #define XB_DATA_CACHE_FOLDER_H
 
@@ -11,8 +11,8 @@
 
 enum { XB_CACHE_PATH = 4096, XB_CACHE_WHY = 512 };
 
-/* The variable that says how many bytes the folder may hold, and how many where it is not
- * set. */
+/* The environment variable that limits the size of the folder in bytes, and the limit if
+ * it is not set. */
 #define XB_CACHE_LIMIT_NAME "CROSSBAYES_CACHE_LIMIT"
 #define XB_CACHE_LIMIT_DEFAULT (INT64_C(2) << 30)
 
@@ -21,8 +21,9 @@ typedef struct xb_cache_folder {
     int64_t limit; /* bytes */
 } xb_cache_folder;
 
-/* Finds the folder, and makes it if it is not there. *found false: there is none, and
- * `why` says so in words. XB_E_ARGUMENT: CROSSBAYES_CACHE_LIMIT is not a size. */
+/* Finds the folder, and creates it if it does not exist. If *found is false there is
+ * none, and `why` says so in words. XB_E_ARGUMENT: CROSSBAYES_CACHE_LIMIT is not a size.
+ */
 xb_status xb_cache_folder_find(xb_ctx *ctx, xb_cache_folder *out, bool *found,
                                char why[XB_CACHE_WHY]);
 
@@ -38,7 +39,7 @@ void xb_cache_touch(const char *file);
 
 /* Removes files that end in `ending`, the longest unused first, until all of them are
  * within the limit; `keep` stays. Unfinished ones of runs that were killed go after a
- * day. Returns how many finished ones went. */
+ * day. Returns the number of finished files removed. */
 int xb_cache_trim(const xb_cache_folder *folder, const char *ending, const char *keep);
 
 #endif

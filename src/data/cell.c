@@ -1,5 +1,5 @@
-/* cell.c: one cell of a text table as a number, and one column by name or
- * number: the part of csv.h that explains itself when it fails. */
+/* cell.c: parses one cell of a text table as a number, and finds one column by name or
+ * number: the part of csv.h whose failures are explained to the user. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { QUOTED_MAX = 40, LIST_MAX = 400 }; /* bytes of user text in a message */
 
-/* What stands in a cell, cut short where it is long, never inside a character. */
+/* The contents of a cell, shortened if it is long, but never inside a character. */
 static int shown_size(xb_slice field)
 {
     int64_t size = field.end - field.text;
@@ -108,9 +108,9 @@ xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wante
                        head->file, (long long)head->line, wanted);
     if (found == -1) found = xb_column_number(wanted, columns) - 1;
     if (found < 0)
-        return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: no column '%s'; there %s %s",
+        return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: no column '%s'; the file has %s",
                        head->file, (long long)head->line, wanted,
-                       columns == 1 ? "is" : "are", list_columns(list, head));
+                       list_columns(list, head));
     *out = found;
     return XB_OK;
 }

@@ -1,5 +1,5 @@
-/* checksum.c: hashes of files and of folders of images, so that results can say what they
- * were made from. */
+/* checksum.c: hashes of files and of folders of images, so that results can record what
+ * they were made from. */
 #include <stdlib.h>
 #include <string.h>
 

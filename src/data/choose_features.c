@@ -1,5 +1,5 @@
 /* choose_features.c: which columns of a training table become features, and how: the
- * policy of crossbayes/recipe.h, its limits, and the sentences that tell of it. */
+ * policy of crossbayes/recipe.h, its limits, and the sentences that report it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,13 @@
 #include "data/learnt.h"
 
 enum {
-    FEW_WORDS = 20, /* columns of so few are words, however few rows there are */
-    FEW_ROWS = 10,  /* too few to tell that numbers are those of rows */
+    FEW_WORDS = 20, /* columns with at most this many words are words, however few rows
+                       there are */
+    FEW_ROWS = 10,  /* too few rows to recognise row numbers */
     NAME_SHOWN = 80
 };
 
-/* What became of a column. */
+/* The decision on a column. */
 typedef enum fate {
     USED,
     CONSTANT,
@@ -174,7 +175,7 @@ static xb_status judge_numbers(const choice *c, int64_t k)
     return XB_OK;
 }
 
-/* A column that is to be kept is used in spite of what it looks like. */
+/* A column that the caller keeps is used whatever it looks like. */
 static xb_status keep(const choice *c, int64_t k)
 {
     const xb_learnt_column *column = &c->l->column[k];
@@ -229,8 +230,8 @@ static xb_status judge(const choice *c, int64_t k)
 
 /* ---- all of them */
 
-/* Where nothing else is left, columns that never change stay: every row then gets the
- * same prediction, which is what they say. */
+/* If no other column is left, columns that never change are used: every row then gets the
+ * same prediction, which is all that they support. */
 static xb_status use_constants(const choice *c)
 {
     int64_t used = 0;
@@ -240,12 +241,14 @@ static xb_status use_constants(const choice *c)
             c->fate[k] = USED;
     for (int64_t k = 0; k < c->l->columns; k++)
         if (c->fate[k] == USED) return XB_OK;
-    return refuse(c, 0,
-                  c->l->columns == 1
-                      ? "is all there is beside the target, and it is no feature (empty,"
-                        " an id, dates, or never changing); keep it if it is one"
-                      : "and all others are no features (empty, ids, dates, or never"
-                        " changing); keep those that are");
+    return refuse(
+        c, 0,
+        c->l->columns == 1
+            ? "is the only column besides the target, and it does not look like a "
+              "feature (it is empty, an id, dates, or never changes); keep it explicitly "
+              "if it is one"
+            : "and all other columns do not look like features (they are empty, ids, "
+              "dates, or never change); keep explicitly those that are");
 }
 
 static void count_there(choice *c)
@@ -349,9 +352,9 @@ static xb_status tell_left_out(const choice *c)
     static const char *const why[FATES] = {
         [CONSTANT] = "the same in every row",
         [EMPTY] = "empty",
-        [DATES] = "dates or times, which would be days since 1970-01-01",
-        [ROW_NUMBERS] = "numbers of rows, by name and values",
-        [ROW_WORDS] = "another text in most rows, as names and ids have",
+        [DATES] = "dates or times, which would become days since 1970-01-01",
+        [ROW_NUMBERS] = "row numbers, judging by name and values",
+        [ROW_WORDS] = "a different text in most rows, like names and ids",
         [MANY_WORDS] = "too many different words, more than",
         [NO_UTF8] = "text that is not UTF-8",
     };
@@ -401,7 +404,7 @@ static xb_status tell_missing(const choice *c, const xb_recipe *r)
     if (list.count == 0) return XB_OK;
     return xb_notes_add(c->notes,
                         "missing values: %s; numbers are filled with their column's mean,"
-                        " and a feature says where",
+                        " and a further feature marks them",
                         list.text);
 }
 

@@ -100,9 +100,10 @@ xb_status xb_classes_start(xb_ctx *ctx, xb_classes *out, const char *const *name
         int64_t k = -1;
         status = number_of(&c, &k, xb_class_canonical(number, names[i], '.'));
         if (status == XB_OK && k != i)
-            status =
-                xb_fail(ctx, XB_E_ARGUMENT,
-                        "class '%s' is given twice, is not UTF-8 or too many", names[i]);
+            status = xb_fail(
+                ctx, XB_E_ARGUMENT,
+                "class '%s' is listed twice, is not UTF-8, or is one class too many",
+                names[i]);
     }
     c.closed = names != NULL;
     if (status != XB_OK) xb_classes_free(&c);

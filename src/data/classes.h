@@ -16,7 +16,7 @@ typedef struct xb_classes {
     xb_ctx *ctx;
     xb_class_label *label; /* [count], ascending by bytes */
     int64_t count, capacity;
-    bool closed; /* no others may come */
+    bool closed; /* no others are accepted */
 } xb_classes;
 
 /* `names` NULL: an empty set that grows. Else these and no others, in this
@@ -25,14 +25,15 @@ xb_status xb_classes_start(xb_ctx *ctx, xb_classes *out, const char *const *name
                            int64_t n);
 void xb_classes_free(xb_classes *classes);
 
-/* Number of a label, for the time being; -1 if the set is closed and has none
- * such, -2 if there are more than XB_CLASSES_MAX, -3 if it is not UTF-8. */
+/* The provisional number of a label; -1 if the set is closed and does not have it, -2 if
+ * there are more than XB_CLASSES_MAX, -3 if it is not UTF-8. */
 xb_status xb_classes_number(xb_classes *classes, int64_t *out, xb_slice field,
                             char point);
 xb_status xb_classes_number_of_value(xb_classes *classes, int64_t *out, double value);
 xb_status xb_classes_number_of_text(xb_classes *classes, int64_t *out, const char *text);
 
-/* What a label is kept as: the shortest form of a number, or the text as it is. */
+/* The form in which a label is kept: the shortest form of a number, or the text
+ * unchanged. */
 const char *xb_class_canonical(char out[XB_NUMBER_TEXT_MAX], const char *text,
                                char point);
 

@@ -1,5 +1,5 @@
-/* column.c: one column of numbers from a text table or an NPY file. The first
- * step of the whole chain: measured noise comes in here. */
+/* column.c: one column of numbers from a text table or an NPY file. This is the first
+ * step of the whole chain: measured noise enters here. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -119,9 +119,9 @@ xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const char *path
         free(c.values);
         return xb_source_explain(&source, status, XB_KIND_TABLE);
     }
-    assert(c.n > 0); /* both readers refuse to find nothing */
+    assert(c.n > 0); /* both readers fail if they find nothing */
     double *fitted = realloc(c.values, (size_t)c.n * sizeof *fitted);
-    *out = fitted ? fitted : c.values; /* shrinking may fail: keep what there is */
+    *out = fitted ? fitted : c.values; /* shrinking may fail: keep the larger block */
     *n = c.n;
     return XB_OK;
 }

@@ -1,10 +1,11 @@
 /* csv.c: a streaming reader of text tables.
  *
- * The file comes in blocks of 1 MiB behind what is left of the line before. The
- * first rows decide the dialect (dialect.c); after that a row costs one search
- * for its end and one for each separator. Rows of nothing but numbers, where the visitor
- * wants all of them, go a short way: the ends of all fields in a window are found first
- * (marks.c), then the numbers read. Comments are looked for only in blocks that hold a
+ * The file is read in blocks of 1 MiB, each placed behind the rest of the previous line.
+ * The first rows decide the dialect (dialect.c); after that a row costs one search for
+ * its end and one for each separator. Rows of numbers alone, if the visitor wants all
+ * columns, take a faster path: the ends of all fields in a window are found first
+ * (marks.c), then the numbers are read. Comments are looked for only in blocks that hold
+ * a
  * '#'. No allocation per row.
  *
  * Measured with xb_column_read on one core (EPYC, virtual, shared): 800 MB/s for a column
@@ -36,7 +37,7 @@ typedef struct reader {
     const xb_csv_visitor *visitor;
     char *buffer;         /* [PADDED] */
     const char *at, *end; /* what is left of it */
-    bool last;            /* the file ends with this buffer */
+    bool last;            /* this buffer holds the end of the file */
     bool comments;        /* there is a '#' in the buffer */
     int64_t line;         /* of the row taken last, its first */
     int64_t more_lines;   /* of that row, by newlines inside quotes */
@@ -93,9 +94,9 @@ static int64_t count_newlines(xb_slice line)
     return n;
 }
 
-/* Where the row ahead ends, a line unless quotes hold newlines: at a newline, or where
- * the file does; NULL: more of the file may tell. Quotes that do not close before a row
- * is too long are no quotes: the row is the line. */
+/* The end of the next row, which is a line unless quotes hold newlines: a newline or the
+ * end of the file; NULL: more of the file is needed to decide. Quotes that do not close
+ * before the row is too long are not quotes, and the row is the line. */
 static const char *row_end(const reader *r)
 {
     const int64_t left = r->end - r->at;
@@ -111,7 +112,7 @@ static const char *row_end(const reader *r)
     return row && end == r->end ? r->end : line;
 }
 
-/* The next row as it stands; false when the buffer has no whole one. */
+/* The next row unchanged; false if the buffer has no complete row. */
 static bool next_line(reader *r, xb_slice *out)
 {
     const char *end = row_end(r);
@@ -123,7 +124,7 @@ static bool next_line(reader *r, xb_slice *out)
     return true;
 }
 
-/* Takes CR and comment off the end; false if nothing is left. */
+/* Removes CR and a comment from the end; false if nothing is left. */
 static bool cut(const reader *r, xb_slice *line)
 {
     if (line->end > line->text && line->end[-1] == '\r') line->end--;
@@ -156,7 +157,7 @@ static xb_status split_row(const reader *r, xb_slice line)
                    xb_plural(count, "field", "fields"), (long long)d->columns);
 }
 
-/* Where it ends may be another place now that the separator is known. */
+/* Its end may have changed now that the separator is known. */
 static xb_status take_names(reader *r)
 {
     xb_slice line;
@@ -176,7 +177,7 @@ static xb_status take_names(reader *r)
     return XB_OK;
 }
 
-/* At the first row: what the table is like. `first` is its first byte. */
+/* At the first row: determines the format of the table. `first` is its first byte. */
 static xb_status begin(reader *r, const char *first)
 {
     r->head.line = r->line--;
@@ -216,8 +217,8 @@ static const char *scan_row(const reader *r, const char *p)
     return *p == '\n' ? p + 1 : NULL;
 }
 
-/* Of `rows` rows of marked fields those before the first that has its newline in a wrong
- * place. */
+/* The number of rows, of `rows` rows of marked fields, before the first whose newline is
+ * in a wrong place. */
 static int64_t whole_rows(const char *from, const uint32_t *mark, int64_t rows,
                           int64_t columns)
 {
@@ -238,7 +239,7 @@ static xb_status give_numbers(reader *r, const char *next, int64_t rows)
     return r->visitor->numbers(r->visitor->arg, r->values, rows);
 }
 
-/* Rows of numbers in the window ahead; *more: and after it, as far as can be seen. */
+/* Reads rows of numbers in the next window; *more: more of them may follow. */
 static xb_status take_window(reader *r, int64_t window, bool *more)
 {
     uint32_t mark[WINDOW_MOST + XB_MARKS_BLOCK];
@@ -254,8 +255,8 @@ static xb_status take_window(reader *r, int64_t window, bool *more)
     return give_numbers(r, from + mark[rows * d->columns - 1] + 1, rows);
 }
 
-/* Rows of numbers for as long as they come: by windows, small ones first so that a row of
- * something else costs little; where a window has none, by themselves. */
+/* Reads rows of numbers as long as they continue: by windows, small ones first so that a
+ * row of another kind costs little; row by row where a window has none. */
 static xb_status take_numbers(reader *r)
 {
     const xb_csv_visitor *v = r->visitor;

@@ -1,5 +1,5 @@
 /* csv.h: a text table, row by row. Memory stays at a few MiB however long the
- * file is; what is kept is up to the visitor.
+ * file is; the visitor decides what to keep.
  *
  *     xb_csv_visitor v = {.arg = &mine, .head = choose_columns, .row = take_row};
  *     XB_TRY(xb_csv_read(&source, &v));
@@ -26,27 +26,27 @@ typedef struct xb_csv_row {
     const xb_slice *field; /* [columns] */
 } xb_csv_row;
 
-/* Called once before the first row and then for every row; whatever they return
- * other than XB_OK ends the reading with that. What they are given is borrowed
- * for the call. */
+/* `head` is called once before the first row and `row` for every row; any status other
+ * than XB_OK ends the reading with that status. Arguments are borrowed for the call. */
 typedef struct xb_csv_visitor {
     void *arg;
     xb_status (*head)(void *arg, const xb_csv_head *head);
     xb_status (*row)(void *arg, const xb_csv_row *row);
-    /* Optional: while plain(arg) says that every column is wanted as a number, rows of
-     * nothing but finite numbers may come to `numbers` instead, value [rows][columns]. It
-     * is asked now and then, not at every row. */
+    /* Optional: while plain(arg) returns true, because every column is wanted as a
+     * number, rows of finite numbers alone may go to `numbers` instead, value
+     * [rows][columns]. It is called from time to time, not for every row. */
     bool (*plain)(const void *arg);
     xb_status (*numbers)(void *arg, const double *value, int64_t rows);
 } xb_csv_visitor;
 
 xb_status xb_csv_read(xb_source *source, const xb_csv_visitor *visitor);
 
-/* The finite number in a field, or why it is none. 0 <= column < columns. */
+/* The finite number in a field, or an error that says why it is not one. 0 <= column <
+ * columns. */
 xb_status xb_csv_number(double *out, const xb_csv_row *row, int64_t column);
 
 /* The column called `wanted`, or, if none is, the one with that number from 1.
- * NULL stands for the only column. */
+ * NULL means the only column. */
 xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wanted);
 
 /* "3" as a column number; 0 unless it is one from 1 to `columns`. */

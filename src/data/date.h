@@ -10,9 +10,9 @@ typedef enum xb_date_form {
     XB_DATE_TWOFOLD /* 3/4/2020: April or March, which the cell does not say */
 } xb_date_form;
 
-/* A date, a time of day, or both with a blank or 'T' between them, perhaps with a zone,
- * that fill the text. *days: since 1970-01-01 0:00 UTC, of a time alone the part of a
- * day; of TWOFOLD ones with the month first. */
+/* Parses a whole text as a date, a time of day, or both with a blank or 'T' between them,
+ * optionally with a time zone. *days counts from 1970-01-01 0:00 UTC; for a time alone it
+ * is the fraction of a day; TWOFOLD dates are read with the month first. */
 xb_date_form xb_date_parse(double *days, const char *text);
 
 #endif

@@ -1,11 +1,11 @@
-/* dialect.c: cutting lines into fields, and finding out how to.
+/* dialect.c: splits lines into fields, and finds out how to split them.
  *
  * The guess looks at up to a thousand rows. A separator is possible if more than
- * half of the rows have it; of those possible the one wins with which most rows
- * have as many fields as the majority, then the one that leaves most rows all
- * numbers, then the first in the order ; tab , blank (so that "1,5;2,5" is two
- * numbers and "a b, c" two fields). A table broken in a few rows is still
- * recognised, and the reader can then name the row that is wrong. */
+ * half of the rows have it; among the possible ones, the one with which most rows have
+ * the majority's number of fields wins, then the one with which most rows are all
+ * numbers, then the first in the order ; tab , blank (so that "1,5;2,5" is two numbers
+ * and "a b, c" two fields). A table with a few broken rows is still recognised, and the
+ * reader can then name the wrong row. */
 #include "data/dialect.h"
 
 #include <string.h>
@@ -191,14 +191,14 @@ static judgement judge(const xb_slice *rows, int64_t n, char separator)
     judgement j = {.columns = 0};
     for (int64_t i = 0, lead = 0; i < n; i++) {
         int64_t count = xb_dialect_split(NULL, 0, rows[i], separator);
-        if (count < 0) continue; /* quotes that do not match decide nothing */
+        if (count < 0) continue; /* rows with unmatched quotes decide nothing */
         j.whole++;
         if (count < 2) continue;
         j.with++;
         if (lead == 0) j.columns = count;
         lead += count == j.columns ? 1 : -1;
     }
-    if (!common(&j)) return j; /* then nobody asks for the rest */
+    if (!common(&j)) return j; /* the rest is not needed then */
     for (int64_t i = 0; i < n; i++) {
         j.consistent += xb_dialect_split(NULL, 0, rows[i], separator) == j.columns;
         j.numeric += all_numbers(rows[i], separator);
@@ -247,8 +247,8 @@ xb_dialect xb_dialect_guess(const xb_slice *rows, int64_t n)
 }
 
 /* A row of names has text and nothing like a number; or it has text in a column
- * that holds numbers further down. "1.5x" is never a name: taking it for one
- * would lose a value in silence. */
+ * that holds numbers further down. "1.5x" is never a name, because treating it as one
+ * would silently lose a value. */
 bool xb_dialect_has_header(const xb_dialect *dialect, const xb_slice *rows, int64_t n,
                            xb_slice *fields)
 {

@@ -1,5 +1,5 @@
-/* dialect.h: how a text table is written: what stands between fields, which
- * decimal point, whether the first row is a header. */
+/* dialect.h: the format of a text table: the separator of fields, the decimal point, and
+ * whether the first row is a header. */
 #ifndef XB_DATA_DIALECT_H
 #define XB_DATA_DIALECT_H
 
@@ -25,13 +25,13 @@ xb_dialect xb_dialect_guess(const xb_slice *rows, int64_t n);
 bool xb_dialect_has_header(const xb_dialect *dialect, const xb_slice *rows, int64_t n,
                            xb_slice *fields);
 
-/* Cuts a line into fields, blanks and quotes around them taken off. Returns how
- * many there are, writes at most `capacity` of them; -1 if quotes do not match. */
+/* Splits a line into fields without surrounding blanks and quotes. Returns the number of
+ * fields and writes at most `capacity` of them; -1 if quotes do not match. */
 int64_t xb_dialect_split(xb_slice *out, int64_t capacity, xb_slice line, char separator);
 
-/* The newline that ends the row which starts at `p`, not one inside quotes; `end`: there
- * is none; NULL: nor do the quotes of a field close before it. separator '\0': not known
- * yet. `comments`: there may be some. */
+/* The newline, outside quotes, that ends the row starting at `p`; `end` if there is none;
+ * NULL if in addition the quotes of a field do not close before `end`. separator '\0':
+ * unknown yet. `comments`: the row may have comments. */
 const char *xb_dialect_row_end(const char *p, const char *end, char separator,
                                bool comments);
 

@@ -1,10 +1,10 @@
-/* features.c: what the columns of a training table hold, found while it is read.
+/* features.c: finds out what the columns of a training table hold while it is read.
  *
  * A column is numbers until its first text. Then the numbers so far become words too (of
  * their shortest form), and every cell is kept as the number of its word. A column of
  * texts that all are dates stays words until there are too many of them, and is days from
- * then on. So a table is read once, and a cell takes one double whatever it holds. What a
- * column is in the end is decided in choose_features.c. */
+ * then on. So a table is read once, and a cell takes one double whatever it holds. The
+ * final decision on a column is made in choose_features.c. */
 #include "data/features.h"
 
 #include <math.h>
@@ -36,14 +36,14 @@ void xb_learner_free(xb_learner *l)
     *l = (xb_learner){.ctx = l->ctx};
 }
 
-/* No word is kept any more: the column will not be a feature. */
+/* Words are no longer kept, because the column will not be a feature. */
 static void give_up(xb_learnt_column *c, xb_learnt_state why)
 {
     xb_classes_free(&c->words);
     c->state = why;
 }
 
-/* The number of a word, into *to; how it ends where there is none. */
+/* Writes the number of a word to *to, or the state of the column if it has none. */
 static void put_word(xb_learnt_column *c, double *to, int64_t number)
 {
     *to = number >= 0 ? (double)number : 0;

@@ -27,7 +27,7 @@ typedef struct xb_learner {
     xb_ctx *ctx;
     int64_t columns;
     struct xb_learnt_column *column; /* [columns] */
-    bool texts;                      /* there was one */
+    bool texts;                      /* there was such a cell */
     int64_t *source;                 /* of the recipe's columns, once there is one */
 } xb_learner;
 
@@ -35,13 +35,13 @@ typedef struct xb_learner {
 typedef struct xb_learnt_table {
     const char *file;        /* for messages */
     const char *const *name; /* [columns] */
-    const int64_t *place;    /* [columns] among the columns beside the target */
+    const int64_t *place;    /* [columns] position among the columns besides the target */
     const bool *keep;        /* [columns]: asked for by name */
     int64_t beside;
-    bool named;          /* the names are the table's, no numbers of columns */
+    bool named;          /* the names come from the table and are not column numbers */
     const double *value; /* [rows][columns] */
     int64_t rows;
-    const bool *held; /* [rows] that nothing is learnt from; NULL: none */
+    const bool *held; /* [rows]: true for rows held out of learning; NULL: none */
 } xb_learnt_table;
 
 xb_status xb_learner_start(xb_ctx *ctx, xb_learner *out, int64_t columns);
@@ -52,8 +52,8 @@ void xb_learner_free(xb_learner *learner);
 xb_status xb_learner_take(xb_learner *learner, double *values, int64_t row, int64_t k,
                           const xb_cell *cell);
 
-/* *recipe NULL: every column is a feature as it is. Fails where a column is neither
- * numbers nor words, and where none is left. */
+/* *recipe NULL: every column is a feature, unchanged. Fails if a column is neither
+ * numbers nor words, or if no column is left. */
 xb_status xb_learner_finish(xb_learner *learner, xb_recipe **recipe, xb_notes *notes,
                             const xb_learnt_table *table);
 

@@ -1,5 +1,5 @@
-/* filekind.c: see filekind.h. Signatures first, then what the project's own files say of
- * themselves ("crossbayes": "law"), then text by how it begins. */
+/* filekind.c: see filekind.h. Checks signatures first, then the mark in the project's own
+ * files ("crossbayes": "law"), then the beginning of a text. */
 #include "crossbayes/filekind.h"
 
 #include <ctype.h>
@@ -97,7 +97,7 @@ static xb_filekind zip_kind(const char *head, size_t size)
                : XB_KIND_ZIP;
 }
 
-/* Where the word is between begin and end, in capitals or not; NULL: nowhere. */
+/* The position of the word between begin and end, ignoring case; NULL: not found. */
 static const char *find(const char *begin, const char *end, const char *word)
 {
     const size_t length = strlen(word);
@@ -242,8 +242,8 @@ xb_filekind xb_filekind_look(const char *path)
     return got > 0 ? xb_filekind_of(head, (size_t)got) : XB_KIND_UNKNOWN;
 }
 
-/* Whether a file of this kind may be one of the other, spoilt: the reader knows better
- * what is wrong with it. */
+/* Whether a file of this kind may be a damaged one of the other kind, whose reader knows
+ * better what is wrong with it. */
 static bool may_be(xb_filekind kind, xb_filekind expected)
 {
     switch (expected) {

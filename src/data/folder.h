@@ -19,14 +19,14 @@ typedef struct xb_folder {
 } xb_folder;
 
 /* Regular files whose names end as one of `endings` (NULL-terminated, ".jpg"), capitals
- * or not. Hidden files and folders are passed over; links are followed, each folder is
- * entered once. XB_E_INPUT where there is none. */
+ * or not. Hidden files and folders are skipped; links are followed, and each folder is
+ * entered once. XB_E_INPUT if there is no such file. */
 xb_status xb_folder_list(xb_ctx *ctx, xb_folder *out, const char *path,
                          const char *const *endings);
 void xb_folder_free(xb_folder *folder);
 
-/* The whole of file i; *bytes is grown as needed (free() it in the end). At most the
- * size that the list has. */
+/* Reads file i, at most the size in the list; *bytes is grown as needed (free() it at the
+ * end). */
 xb_status xb_folder_read(xb_ctx *ctx, uint8_t **bytes, int64_t *capacity,
                          const xb_folder *folder, int64_t i);
 

@@ -1,7 +1,7 @@
 /* frame.c: a table of features and a target, from a text table, an NPY file or memory.
- * Where training and prediction get their data. Rows come one by one through
- * csv.h; classes.c turns labels into numbers. Where cells may be something else than
- * numbers, frame_prepare.c takes them. */
+ * Training and prediction get their data here. Rows come one by one through csv.h;
+ * classes.c turns labels into numbers. If cells may be something other than numbers,
+ * frame_prepare.c handles them. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -152,14 +152,14 @@ static bool is_prepared(const filling *f)
     return f->prepare.learns || f->prepare.applies;
 }
 
-/* Enough rows for those who take them a block at a time. */
+/* Whether there are enough rows for a caller that takes them in blocks. */
 static xb_status give_block(filling *f)
 {
     xb_frame *frame = f->frame;
     const xb_frame_options *o = f->opt;
     if (!o->recipe || o->block < 1 || frame->rows < o->block) return XB_OK;
     if (!o->on_block(o->on_block_arg, frame))
-        return xb_fail(f->ctx, XB_E_CANCELLED, "reading %s was stopped on request",
+        return xb_fail(f->ctx, XB_E_CANCELLED, "stopped on request while reading %s",
                        f->file);
     frame->first += frame->rows;
     frame->rows = 0;
@@ -182,8 +182,8 @@ static xb_status take_row(void *arg, const xb_csv_row *row)
     return give_block(f);
 }
 
-/* Every column is a feature or a target of numbers, which the first row may decide; or
- * those that nobody wants have been numbers, too. */
+/* Whether every column is a feature or a target of numbers, which the first row may
+ * decide, or an unused column that has held only numbers so far. */
 static bool is_plain(const void *arg)
 {
     const filling *f = arg;
@@ -233,7 +233,7 @@ static xb_status value_at(double *out, const xb_source *s, const double *row,
     return XB_OK;
 }
 
-/* A NAN is a missing value where those may be. */
+/* A NAN counts as a missing value where missing values are allowed. */
 static xb_status prepared_at(filling *f, const xb_source *s, const double *row,
                              int64_t index)
 {
@@ -316,11 +316,12 @@ static xb_status start(filling *f)
 {
     const xb_frame_options *opt = f->opt;
     if (opt->target && opt->classes && opt->target_kind == XB_TARGET_NUMBER)
-        return xb_fail(f->ctx, XB_E_ARGUMENT, "classes for a target of numbers");
+        return xb_fail(f->ctx, XB_E_ARGUMENT,
+                       "classes are given, but the target is a number");
     f->as_classes = opt->target_kind == XB_TARGET_CLASS || opt->classes;
     if (!(opt->test_share >= 0 && opt->test_share < 1))
         return xb_fail(f->ctx, XB_E_ARGUMENT,
-                       "a share of %g held out: expected 0 or more, below 1",
+                       "held-out share %g: expected 0 or more, and below 1",
                        opt->test_share);
     f->frame = xb_new(f->ctx, 1, sizeof *f->frame);
     if (!f->frame) return XB_E_MEMORY;
@@ -328,7 +329,7 @@ static xb_status start(filling *f)
     return xb_classes_start(f->ctx, &f->classes, opt->classes, opt->n_classes);
 }
 
-/* What was filled, where all went well; frees the rest. */
+/* Returns the filled frame on success; frees the rest. */
 static xb_status finish(filling *f, xb_frame **out, xb_status status)
 {
     if (status == XB_OK && f->target >= 0 && f->as_classes) status = number_classes(f);

@@ -10,7 +10,7 @@
 
 struct xb_frame {
     int64_t rows, features, blank_lines;
-    int64_t first; /* rows before these, given away */
+    int64_t first;       /* rows before these, given away */
     char **feature_name; /* [features] */
     double *values;      /* [rows][features], the store's */
     xb_store store;
@@ -67,7 +67,8 @@ xb_status xb_frame_choose(void *arg, const xb_csv_head *head);
 
 /* Once the columns are chosen. */
 xb_status xb_prepare_start(xb_filling *f, const xb_csv_head *head);
-/* Columns that are no features though nobody named the features: dropped, or the id. */
+/* Columns that are not features although no features were named: dropped columns and the
+ * id. */
 xb_status xb_prepare_marks(const xb_filling *f, bool *out, const xb_csv_head *head);
 /* The column that names rows. */
 xb_status xb_prepare_id(xb_filling *f, const xb_csv_head *head);
@@ -80,7 +81,8 @@ xb_status xb_prepare_name(xb_filling *f, const xb_cell *cell);
 /* What a text is: a number, missing, or itself. */
 xb_cell xb_prepare_text(const char *text, int64_t line);
 
-/* When all rows are read: features, notes, rows held out at the end. */
+/* Called when all rows are read: makes features and notes, and moves rows held out to the
+ * end. */
 xb_status xb_prepare_finish(xb_filling *f);
 void xb_prepare_free(xb_filling *f);
 

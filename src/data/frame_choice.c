@@ -90,7 +90,7 @@ static xb_status choose_by_name(filling *f, const xb_csv_head *head)
     return XB_OK;
 }
 
-/* All but the target, and those that were said to be none. */
+/* All columns except the target and those excluded by the options. */
 static xb_status choose_the_rest(filling *f, const xb_csv_head *head)
 {
     bool *none = xb_new(f->ctx, f->columns, sizeof *none);
@@ -125,8 +125,9 @@ static xb_status choose_features(filling *f, const xb_csv_head *head)
     if (!f->column) return XB_E_MEMORY;
     XB_TRY(is_by_name(f) ? choose_by_name(f, head) : choose_the_rest(f, head));
     if (f->wanted < 1)
-        return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: no column beside the target",
-                       head->file, (long long)head->line);
+        return xb_fail(f->ctx, XB_E_INPUT,
+                       "%s:%lld: there is no column besides the target", head->file,
+                       (long long)head->line);
     return name_features(f, head);
 }
 
@@ -135,8 +136,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Names find columns again in other files: each must be there once, and writable
- * to a model file. */
+/* Names identify columns in other files, so they must be distinct and fit into a model
+ * file. */
 static xb_status check_names(const filling *f, const xb_csv_head *head)
 {
     int64_t n = f->frame->features, total = n + f->targets;
@@ -157,7 +158,7 @@ static xb_status check_names(const filling *f, const xb_csv_head *head)
                    (long long)head->line, what, NAME_SHOWN, name);
 }
 
-/* Commas part several names, unless the whole text is the name of a column. */
+/* Commas separate several names, unless the whole text is the name of a column. */
 static int64_t count_targets(const xb_csv_head *head, const char *text)
 {
     int64_t n = 1;

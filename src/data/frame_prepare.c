@@ -1,6 +1,6 @@
-/* frame_prepare.c: tables as people have them: cells of any kind on their way to the
- * features of a frame, by a learner (features.h) where a model is to be trained, by its
- * recipe (apply.h) afterwards; and the rows that are held out of training. */
+/* frame_prepare.c: tables with cells of any kind: turns cells into the features of a
+ * frame, by a learner (features.h) for training and by its recipe (apply.h) afterwards;
+ * and chooses the rows held out of training. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,7 +203,7 @@ static xb_status copy_field(xb_filling *f, xb_slice field)
     return XB_OK;
 }
 
-/* The usual cell by a recipe, without further ado: a number where one belongs. */
+/* The fast path for the usual cell: a number in a column of numbers. */
 static bool put_number(const xb_filling *f, int64_t i, double value)
 {
     const xb_frame *frame = f->frame;
@@ -228,9 +228,7 @@ static xb_status take_field(xb_filling *f, const xb_csv_row *row, int64_t i)
     }
     switch (xb_field_kind_of(field, point)) {
     case XB_FIELD_EMPTY:
-    case XB_FIELD_MISSING:
-        cell.value = NAN;
-        return xb_prepare_cell(f, i, &cell);
+    case XB_FIELD_MISSING: cell.value = NAN; return xb_prepare_cell(f, i, &cell);
     case XB_FIELD_ALMOST:
     case XB_FIELD_TEXT:
         if (f->prepare.applies && f->opt->recipe->column[i].kind == XB_COLUMN_NUMBERS)
@@ -272,12 +270,11 @@ static xb_status choose_test(xb_filling *f, bool **out)
     const int64_t count = (int64_t)floor(f->opt->test_share * (double)n);
     if (f->opt->test_share == 0 || f->opt->recipe) return XB_OK; /* nothing is learnt */
     if (count == 0 || count > n - 2)
-        return xb_fail(
-            f->ctx, XB_E_INPUT,
-            "%s: a share of %g held out of %lld %s is %lld: expected 1 or more,"
-            " and 2 or more to learn from",
-            f->file, f->opt->test_share, (long long)n, xb_plural(n, "row", "rows"),
-            (long long)count);
+        return xb_fail(f->ctx, XB_E_INPUT,
+                       "%s: a held-out share of %g of %lld %s is %lld: expected 1 or "
+                       "more, with 2 or more left to learn from",
+                       f->file, f->opt->test_share, (long long)n,
+                       xb_plural(n, "row", "rows"), (long long)count);
     double *u = xb_new(f->ctx, n, sizeof *u);
     bool *held = xb_new(f->ctx, n, sizeof *held);
     xb_status status = u && held ? XB_OK : XB_E_MEMORY;

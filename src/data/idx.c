@@ -1,8 +1,9 @@
 /* idx.c: images and labels from IDX files, the format of MNIST (LeCun, Cortes, Burges):
  * two zero bytes, 8 for unsigned bytes, the number of dimensions, each dimension as four
- * bytes from the highest, then the data; plain or gzipped. A header is not believed: a
- * plain file must have the bytes it speaks of, a gzipped one may hold only so many times
- * its own, memory grows with what is there, and the file must end where it says. */
+ * bytes from the highest, then the data; plain or gzipped. Headers are not trusted: a
+ * plain file must have the bytes that its header states, a gzipped one may unpack to a
+ * limited multiple of its size, memory grows only as data arrive, and the file must end
+ * where the header says. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 enum { DIMENSIONS_MAX = 4, UNSIGNED_BYTE = 8, PIECE = 1 << 24, CHANNELS_MAX = 256 };
 
 static const int64_t BYTES_MAX = INT64_C(1) << 33; /* of data, whatever its header says */
-/* What a gzipped file may hold: images of digits are packed 5 times, zeros 1000. */
+/* The largest ratio of a gzipped file: images of digits compress 5 times, zeros 1000
+ * times. */
 enum { UNPACKED_TIMES = 200, UNPACKED_ALWAYS = 64 << 20 };
 
 typedef struct idx {
@@ -95,10 +97,9 @@ static xb_status check_total(const idx_file *f, int64_t total)
     if (!packed && total > f->size) return refuse(f, "shorter than its header says");
     if (!packed || total <= UNPACKED_ALWAYS || total / UNPACKED_TIMES <= f->size)
         return XB_OK;
-    return xb_fail(
-        f->ctx, XB_E_INPUT,
-        "%s: %lld bytes that unpack to %lld, expected at most %d times as many", f->path,
-        (long long)f->size, (long long)total, UNPACKED_TIMES);
+    return xb_fail(f->ctx, XB_E_INPUT,
+                   "%s: %lld bytes unpack to %lld, expected at most %d times as many",
+                   f->path, (long long)f->size, (long long)total, UNPACKED_TIMES);
 }
 
 static xb_status read_data(const idx_file *f, idx *out)
@@ -155,10 +156,13 @@ static xb_status labels_path(xb_ctx *ctx, char **out, const char *images)
         return XB_OK;
     }
     free(path);
-    return xb_fail(ctx, XB_E_INPUT, "%s: which file has its labels?", images);
+    return xb_fail(
+        ctx, XB_E_INPUT,
+        "%s: the file of labels is not given and cannot be derived from this name",
+        images);
 }
 
-/* Classes "0", "1", ... up to the largest label, or as many as there must be. */
+/* Classes "0", "1", ... up to the largest label, or the given number of them. */
 static xb_status name_classes(xb_ctx *ctx, xb_images *m, int64_t classes,
                               const char *const *names)
 {
@@ -191,8 +195,8 @@ static xb_status take_labels(xb_ctx *ctx, xb_images *m, const idx *labels,
         if (labels->data[i] >= classes) classes = labels->data[i] + 1;
     }
     if (opt->classes && classes > opt->n_classes)
-        return xb_fail(ctx, XB_E_INPUT, "%s: label %lld, known are 0 to %lld", path,
-                       (long long)classes - 1, (long long)opt->n_classes - 1);
+        return xb_fail(ctx, XB_E_INPUT, "%s: label %lld is unknown, expected 0 to %lld",
+                       path, (long long)classes - 1, (long long)opt->n_classes - 1);
     return name_classes(ctx, m, opt->classes ? opt->n_classes : classes, opt->classes);
 }
 

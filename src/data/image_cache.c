@@ -6,8 +6,8 @@
  *   pixels    at a multiple of 64 bytes, one block for each record
  *
  * Every place in the file follows from the counts in the head, which must agree with the
- * folder as it is now and with the file's size: no offset in the file is followed. The
- * sum over head, records and names is looked at first, then that of every image, by all
+ * folder as it is now and with the file's size: no offset in the file is trusted. The sum
+ * over head, records and names is checked first, then that of every image, by all
  * threads. */
 #include "data/image_cache.h"
 
@@ -175,17 +175,19 @@ bool xb_image_cache_open(xb_ctx *ctx, xb_image_cache *out, const char *path,
 
 /* ---- making */
 
-/* What is cut short or damaged is still a cache, and so is an empty file. */
+/* A truncated or damaged cache still counts as a cache, and so does an empty file. */
 xb_status xb_image_cache_check(xb_ctx *ctx, const char *path)
 {
     xb_os_info info;
     char head[sizeof MAGIC] = {0};
     const int64_t got = xb_os_read_head(&info, head, sizeof head, path);
-    if (info.kind == XB_OS_NONE) return XB_OK; /* writing will say why not */
+    if (info.kind == XB_OS_NONE) return XB_OK; /* writing will report the reason */
     if (info.kind == XB_OS_FILE && got >= 0 && memcmp(head, MAGIC, (size_t)got) == 0)
         return XB_OK;
-    xb_status status = xb_fail(
-        ctx, XB_E_INPUT, "%s: not an image cache, and would be lost: give another", path);
+    xb_status status = xb_fail(ctx, XB_E_INPUT,
+                               "%s: this file is not an image cache and would be "
+                               "overwritten; choose another name",
+                               path);
     return xb_filekind_explain(ctx, status, path, XB_KIND_CACHE);
 }
 

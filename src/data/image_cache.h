@@ -1,7 +1,7 @@
 /* image_cache.h: decoded images of a folder in one file.
  *
  * A head, a record for each source file, their names, the pixels; see image_cache.c. A
- * cache is either exactly what this folder and these options would give, or none. */
+ * cache is used only if it is exactly what this folder and these options would give. */
 #ifndef XB_DATA_IMAGE_CACHE_H
 #define XB_DATA_IMAGE_CACHE_H
 
@@ -25,20 +25,21 @@ typedef struct xb_image_cache {
     uint8_t *bytes;          /* [n][h][w][c], in the map */
 } xb_image_cache;
 
-/* Maps a cache that fits. False: there is none, it is of another version, other files or
- * another size, or it is damaged. want->exact with h = 0 takes the cache's own shape,
- * and writes it to want. */
+/* Maps a matching cache. False: there is none, it is of another version, other files or
+ * another size, or it is damaged. want->exact with h = 0 takes the cache's own shape, and
+ * writes it to want. */
 bool xb_image_cache_open(xb_ctx *ctx, xb_image_cache *out, const char *path,
                          const xb_folder *folder, xb_jpeg_want *want);
 
-/* XB_E_INPUT where a file is at `path` that is no cache and would be lost. */
+/* XB_E_INPUT if there is a file at `path` that is not a cache and would be lost. */
 xb_status xb_image_cache_check(xb_ctx *ctx, const char *path);
 
 /* Bytes of the file. */
 int64_t xb_image_cache_size(const xb_folder *folder, const xb_jpeg_want *want);
 
-/* Room in `stream` for all of it, mapped for writing; records have name, size and time.
- * After record and bytes are filled, seal it: sums are computed and written. */
+/* Makes room in `stream` for the whole cache and maps it for writing; records have name,
+ * size and time. After records and bytes are filled, sealing computes and writes the
+ * sums. */
 xb_status xb_image_cache_make(xb_ctx *ctx, xb_image_cache *out, FILE *stream,
                               const xb_folder *folder, const xb_jpeg_want *want);
 void xb_image_cache_seal(xb_ctx *ctx, xb_image_cache *cache);

@@ -1,9 +1,10 @@
 /* image_folder.c: a folder of JPEG files to images of one shape.
  *
  * Files are decoded by all threads straight into a mapped file, a slab of them at a time
- * so that progress can be told; which of them failed first does not depend on threads.
- * The file becomes the cache (cache_folder.h, or where the options say) or has no name
- * and vanishes with the images. The folder of the images is never written to. */
+ * so that progress can be reported; which failure is reported first does not depend on
+ * threads. The file becomes the cache (cache_folder.h, or the path in the options) or has
+ * no name and disappears with the images. The folder of the images is never written to.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static bool small_enough(const folder_job *job, int64_t i, char why[XB_JPEG_WHY]
     return false;
 }
 
-/* A picture that memory was out for is not a broken one. */
+/* A picture that failed for lack of memory is not a broken one. */
 static xb_status check_starved(const folder_job *job, xb_ctx *ctx, int64_t i,
                                const char why[XB_JPEG_WHY])
 {
@@ -56,7 +57,8 @@ static xb_status check_starved(const folder_job *job, xb_ctx *ctx, int64_t i,
                    job->folder.file[i].name, why);
 }
 
-/* Reads and decodes file i to its place. ctx NULL: nobody is told why. */
+/* Reads and decodes file i to its place. ctx NULL: the reason of a failure is not
+ * reported. */
 static xb_status decode(folder_job *job, xb_ctx *ctx, int piece, int64_t i,
                         char why[XB_JPEG_WHY])
 {
@@ -133,7 +135,7 @@ static xb_status check_broken(folder_job *job)
                              job->folder.file[first].size);
     free(room);
     if (status != XB_OK) return status;
-    return xb_fail(job->ctx, XB_E_INPUT, "%s/%s: %s (%lld such of %lld %s)",
+    return xb_fail(job->ctx, XB_E_INPUT, "%s/%s: %s (%lld of %lld %s cannot be decoded)",
                    job->folder.path, job->folder.file[first].name, why, (long long)broken,
                    (long long)job->folder.n, xb_plural(job->folder.n, "file", "files"));
 }
@@ -184,15 +186,15 @@ static xb_status fill_nameless(folder_job *job)
     char path[XB_FOLDER_PATH];
     FILE *stream = xb_os_nameless(path, sizeof path);
     if (!stream)
-        return xb_fail(job->ctx, XB_E_IO, "%s: cannot make a file: %s", path,
+        return xb_fail(job->ctx, XB_E_IO, "%s: cannot create a file: %s", path,
                        strerror(errno));
     xb_status status = fill(job, stream);
     fclose(stream); /* the map stays */
     return status;
 }
 
-/* FOLDER-SIZE-CHANNELS-HASH.images: the name is for people, the hash of the folder's
- * absolute path tells folders of one name apart. */
+/* FOLDER-SIZE-CHANNELS-HASH.images: the name is for people, and the hash of the folder's
+ * absolute path distinguishes folders of the same name. */
 static xb_status name_in_home(folder_job *job)
 {
     char size[24] = "full", real[XB_OS_PATH_MAX];
@@ -235,7 +237,7 @@ static xb_status fill_unkept(folder_job *job, const char *why)
     return fill_nameless(job);
 }
 
-/* The cache of a path that the options name: it is there afterwards, or the call fails.
+/* Makes the cache at the path that the options name; the call fails if it cannot.
  */
 static xb_status make_named(folder_job *job)
 {
@@ -249,7 +251,8 @@ static xb_status make_named(folder_job *job)
     return XB_OK;
 }
 
-/* One in the user's cache folder: where it cannot be written the work goes on without. */
+/* Makes a cache in the user's cache folder; if it cannot be written, the work continues
+ * without one. */
 static xb_status make_in_home(folder_job *job)
 {
     char size[XB_CACHE_SIZE_TEXT], limit[XB_CACHE_SIZE_TEXT], why[XB_CACHE_WHY];
@@ -257,7 +260,7 @@ static xb_status make_in_home(folder_job *job)
     xb_cache_size_text(size, bytes);
     xb_cache_size_text(limit, job->home.limit);
     if (bytes > job->home.limit) {
-        snprintf(why, sizeof why, "%s pass the cache's limit of %s (%s)", size, limit,
+        snprintf(why, sizeof why, "%s exceed the cache's limit of %s (%s)", size, limit,
                  XB_CACHE_LIMIT_NAME);
         return fill_unkept(job, why);
     }
@@ -272,8 +275,8 @@ static xb_status make_in_home(folder_job *job)
     const int gone = xb_cache_trim(&job->home, CACHE_ENDING, job->path);
     if (gone > 0)
         xb_notice_tell(job->ctx,
-                       "the cache passed its limit of %s (%s): removed %d %s, the longest"
-                       " unused first",
+                       "the cache exceeded its limit of %s (%s): removed the %d least "
+                       "recently used %s",
                        limit, XB_CACHE_LIMIT_NAME, gone,
                        xb_plural(gone, "file", "files"));
     return XB_OK;
@@ -341,8 +344,9 @@ static xb_status check_options(xb_ctx *ctx, const xb_image_options *opt)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld channels, expected 3, or 1 for grey",
                        (long long)opt->channels);
     if (!opt->unlabelled && !opt->ages_in_names && !opt->targets)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "a folder of images has no targets: a table of them is needed");
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "a folder of images has no targets of its own: a table of targets is needed");
     return XB_OK;
 }
 

@@ -1,7 +1,7 @@
-/* image_targets.c: what is to be learnt of the images of a folder: from a table beside
- * it, row by row matched to the files by name, or from the names themselves as UTKFace
- * has them: AGE_SEX_RACE_TIME.jpg, of which only the age is used. Images without a
- * target are left out and counted; a row without its image is a mistake. */
+/* image_targets.c: the targets of the images of a folder: from a table, whose rows are
+ * matched to the files by name, or from the file names as in UTKFace:
+ * AGE_SEX_RACE_TIME.jpg, of which only the age is used. Images without a target are left
+ * out and counted; a row without its image is an error. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -70,10 +70,11 @@ xb_status xb_images_ages(xb_ctx *ctx, xb_images *m)
             m->report.odd_name = m->name[i];
     }
     if (m->report.unlabelled < m->n) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT,
-                   "%s: no age at its start, nor in any other name: expected names like"
-                   " 26_1_2_20170116174525125.jpg, or a table of targets",
-                   m->name[0]);
+    return xb_fail(
+        ctx, XB_E_INPUT,
+        "%s: neither this name nor any other starts with an age: expected names like"
+        " 26_1_2_20170116174525125.jpg, or a table of targets",
+        m->name[0]);
 }
 
 /* ---- a table */
@@ -99,15 +100,15 @@ static xb_status file_column(target_reading *r, const xb_csv_head *head)
             }
     r->file = r->target == 0 ? 1 : 0;
     if (r->file < head->dialect.columns) return XB_OK;
-    return xb_fail(r->ctx, XB_E_INPUT, "%s: no column of file names beside the target",
-                   head->file);
+    return xb_fail(r->ctx, XB_E_INPUT,
+                   "%s: there is no column of file names besides the target", head->file);
 }
 
 static xb_status choose_columns(void *arg, const xb_csv_head *head)
 {
     target_reading *r = arg;
     if (!r->opt->target)
-        return xb_fail(r->ctx, XB_E_ARGUMENT, "%s: which column is the target?",
+        return xb_fail(r->ctx, XB_E_ARGUMENT, "%s: the target column is not given",
                        head->file);
     XB_TRY(xb_csv_column(&r->target, head, r->opt->target));
     XB_TRY(file_column(r, head));
@@ -134,7 +135,7 @@ static xb_status image_of(target_reading *r, int64_t *out, const xb_csv_row *row
     xb_slice field = row->field[r->file];
     const char *file = row->head->file;
     if (field.end - field.text >= (ptrdiff_t)sizeof name)
-        return xb_fail(r->ctx, XB_E_INPUT, "%s:%lld: a file name that is too long", file,
+        return xb_fail(r->ctx, XB_E_INPUT, "%s:%lld: the file name is too long", file,
                        (long long)row->line);
     xb_field_copy(name, field);
     *out = find_image(r->images, name);
@@ -142,7 +143,7 @@ static xb_status image_of(target_reading *r, int64_t *out, const xb_csv_row *row
         return xb_fail(r->ctx, XB_E_INPUT, "%s:%lld: no image '%.200s' in the folder",
                        file, (long long)row->line, name);
     if (!isnan(r->images->target[*out]))
-        return xb_fail(r->ctx, XB_E_INPUT, "%s:%lld: image '%.200s' has a target already",
+        return xb_fail(r->ctx, XB_E_INPUT, "%s:%lld: image '%.200s' is listed twice",
                        file, (long long)row->line, name);
     return XB_OK;
 }

@@ -1,7 +1,9 @@
-/* images.c: a set of images: where it comes from, which of it is of use, in which part.
+/* images.c: a set of images: its source, which images are usable, and which part each
+ * belongs to.
  *
  * Copies are found by content: images sorted by hash (64 bits of the file's bytes) and
  * then by number, so that equal ones are neighbours. */
+#include "base/comm.h"
 #include "data/images.h"
 
 #include <errno.h>
@@ -29,8 +31,8 @@ static bool is_idx_head(const unsigned char head[HEAD])
     return head[0] == 0 && head[1] == 0 && head[2] == 8 && (head[3] == 3 || head[3] == 4);
 }
 
-/* Where memory has run out nothing can be told of a gzipped file; read as an IDX file, it
- * says so. */
+/* If memory has run out, a gzipped file cannot be examined; reading it as an IDX file
+ * then reports that. */
 static bool unpacks_to_idx(const char *path)
 {
     unsigned char head[HEAD] = {0};
@@ -44,7 +46,8 @@ static bool unpacks_to_idx(const char *path)
     return error == Z_MEM_ERROR || (whole && is_idx_head(head));
 }
 
-/* Needs no memory unless it is gzipped: a table is never taken for images for want of it.
+/* Needs no memory unless the file is gzipped, so a table is never mistaken for images for
+ * lack of memory.
  */
 static bool looks_idx(const char *path)
 {
@@ -102,7 +105,8 @@ xb_status xb_images_create(xb_ctx *ctx, xb_images **out, const uint8_t *bytes, i
             "to %d, 1 or 3 channels",
             (long long)n, (long long)h, (long long)w, (long long)c, XB_IMAGE_SIDE_MAX);
     if (!target != !target_name)
-        return xb_fail(ctx, XB_E_ARGUMENT, "a target needs a name, and a name a target");
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "a target needs a name, and a name needs a target");
     xb_images *images = xb_new(ctx, 1, sizeof *images);
     if (!images) return XB_E_MEMORY;
     images->n = n, images->h = h, images->w = w, images->c = c;
@@ -114,12 +118,9 @@ xb_status xb_images_create(xb_ctx *ctx, xb_images **out, const uint8_t *bytes, i
     return status;
 }
 
-xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
-                         const xb_image_options *opt)
+static xb_status open_images(xb_ctx *ctx, xb_images **out, const char *path,
+                             const xb_image_options *opt)
 {
-    xb_image_options chosen;
-    XB_TRY(XB_OPTIONS_READ(ctx, image, &chosen, opt, no_cache));
-    opt = &chosen;
     xb_images *images = xb_new(ctx, 1, sizeof *images);
     if (!images) return XB_E_MEMORY;
     xb_status status = xb_images_look(path) == XB_IMAGES_IDX
@@ -131,6 +132,22 @@ xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
     else
         xb_images_destroy(images);
     return status;
+}
+
+/* Of ranks together the first decodes, and keeps what it has got; then the others find
+ * that. */
+xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
+                         const xb_image_options *opt)
+{
+    xb_image_options chosen;
+    char turn = 0;
+    XB_TRY(XB_OPTIONS_READ(ctx, image, &chosen, opt, no_cache));
+    xb_comm *comm = xb_comm_together(ctx);
+    if (!comm) return open_images(ctx, out, path, &chosen);
+    if (comm->rank == 0) XB_TRY(open_images(ctx, out, path, &chosen));
+    xb_comm_share(comm, &turn, sizeof turn);
+    XB_TRY(xb_comm_check(ctx));
+    return comm->rank == 0 ? XB_OK : open_images(ctx, out, path, &chosen);
 }
 
 static void free_texts(char **text, int64_t n)
@@ -152,7 +169,7 @@ void xb_images_destroy(xb_images *images)
     free(images);
 }
 
-/* ---- which of it is of use */
+/* ---- which images are usable */
 
 static bool usable(const xb_images *m, int64_t i)
 {
@@ -171,8 +188,8 @@ static int by_hash(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* One group of equal images: all conflict if two targets differ, else the first
- * stays. */
+/* One group of equal images: all of them conflict if two targets differ; otherwise the
+ * first is kept. */
 static void mark_group(xb_images *m, const keyed *key, int64_t n)
 {
     bool conflict = false;

@@ -1,10 +1,10 @@
 /* jpeg.c: decoding with libjpeg-turbo. The inverse cosine transform itself scales by
  * eighths, so a picture is decoded no larger than it must be; what remains is an average
  * over areas (I2). A warning of the library (missing data, a damaged code) is a failure
- * here: half a picture teaches nothing. Hostile files: dimensions are looked at before
- * anything is decoded, beside the file's size too, the library's memory is limited, and
- * so are the scans of a progressive file, each of which costs a pass over the whole
- * picture. */
+ * here, because half a picture is useless for training. Against hostile files, dimensions
+ * are compared with limits and with the file's size before anything is decoded, the
+ * library's memory is limited, and so is the number of scans of a progressive file, each
+ * of which costs a pass over the whole picture. */
 #include "data/jpeg.h"
 
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 static const char STARVED[] = "not enough memory to decode it";
 
 enum { SCANS_MAX = 100, EIGHTHS = 8, MEMORY_MAX = 512 << 20 };
-/* A block of 8 x 8 pixels takes a bit or more: a file that claims more pixels is cut off,
- * or wants memory that it has no data for. */
+/* A block of 8 x 8 pixels takes at least one bit, so a file that claims more pixels is
+ * truncated or asks for memory without data. */
 enum { PIXELS_PER_BYTE = 512 };
 
 typedef struct decoder {
@@ -99,8 +99,8 @@ static void check_exact(decoder *d, const xb_jpeg_want *want)
     int64_t h = d->jpeg.image_height, w = d->jpeg.image_width;
     if (!want->exact || (h == want->h && w == want->w)) return;
     snprintf(d->why, XB_JPEG_WHY,
-             "%lld x %lld, others are %lld x %lld: give a size for all", (long long)h,
-             (long long)w, (long long)want->h, (long long)want->w);
+             "%lld x %lld pixels, others have %lld x %lld: choose one size for all",
+             (long long)h, (long long)w, (long long)want->h, (long long)want->w);
     leave((j_common_ptr)&d->jpeg);
 }
 
@@ -184,8 +184,8 @@ static void fill(uint8_t *out, const decoder *d, const xb_jpeg_want *want)
     average_areas(out, want->h, &s);
 }
 
-/* The part that the library may leave by a jump; `d` is the caller's, so it is whole
- * after one. want NULL: the header alone. */
+/* The part that the library may leave by a long jump; `d` belongs to the caller, so it is
+ * intact after one. want NULL: the header alone. */
 static bool guarded(decoder *d, char *why, const xb_jpeg_want *want, const uint8_t *bytes,
                     int64_t size)
 {

@@ -15,18 +15,18 @@ typedef struct xb_jpeg_want {
     bool exact;
 } xb_jpeg_want;
 
-/* Height and width as the file's header has them. False, with one line of why, for what
- * is no JPEG or is beyond XB_IMAGE_SIDE_MAX, XB_IMAGE_PIXELS_MAX. */
+/* Height and width as the file's header has them. False, with one line of why, for data
+ * that is not JPEG or exceeds XB_IMAGE_SIDE_MAX or XB_IMAGE_PIXELS_MAX. */
 bool xb_jpeg_shape(int64_t *h, int64_t *w, char why[XB_JPEG_WHY], const uint8_t *bytes,
                    int64_t size);
 
-/* out: [h][w][c]. False, with one line of why: out is then not to be used. A picture
- * with missing or damaged data is one that fails. No state, no locks: any number of
- * threads. */
+/* out: [h][w][c]. False, with one line of why, on failure, which leaves out invalid. A
+ * picture with missing or damaged data fails. There is no state and no lock, so any
+ * number of threads may call this. */
 bool xb_jpeg_decode(uint8_t *out, char why[XB_JPEG_WHY], const xb_jpeg_want *want,
                     const uint8_t *bytes, int64_t size);
 
-/* Whether it failed for want of memory, which is not the picture's fault. */
+/* Whether it failed for lack of memory rather than because of the picture. */
 bool xb_jpeg_starved(const char why[XB_JPEG_WHY]);
 
 #endif

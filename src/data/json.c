@@ -27,7 +27,7 @@ static xb_status check_file(xb_ctx *ctx, const char *path)
     return XB_OK;
 }
 
-/* All of it, as far as it may go: a pipe does not say how much it has. */
+/* Reads everything up to the limit, because the size of a pipe is unknown. */
 static xb_status read_text(xb_source *s, char **text, int64_t *size)
 {
     enum { PIECE = 1 << 16 };
@@ -77,7 +77,7 @@ xb_status xb_json_load(xb_ctx *ctx, json_t **out, const char *path)
     return XB_OK;
 }
 
-/* Not json_dumps(), which leaves out what its buffer cannot grow for. */
+/* Not json_dumps(), which silently truncates if its buffer cannot grow. */
 static xb_status print_json(xb_ctx *ctx, char **out, const json_t *root, size_t style)
 {
     size_t size = root ? json_dumpb(root, NULL, 0, style) : 0;

@@ -1,5 +1,5 @@
-/* learnt.h: what is known of a column while its table is read; between features.c, which
- * fills it, and choose_features.c, which decides by it. */
+/* learnt.h: what is known about a column while its table is read: features.c fills it,
+ * and choose_features.c decides by it. */
 #ifndef XB_DATA_LEARNT_H
 #define XB_DATA_LEARNT_H
 

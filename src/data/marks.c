@@ -1,17 +1,17 @@
 /* marks.c: separators and newlines of a piece of text, 64 bytes at a time.
  *
- * A reader that finds the end of a number by reading it can only begin the next one then:
- * the processor waits through one number after the other. With the ends known before, it
- * reads several at once. Quotes are not looked at: a field with one is no number, and
- * such rows go the long way (csv.c). */
+ * A reader that finds the end of a number by parsing it can start the next one only then,
+ * so the processor waits for one number after the other. With the ends known in advance
+ * it can parse several at once. Quotes are ignored, because a field with a quote is not a
+ * number and such rows take the general path (csv.c). */
 #include "data/marks.h"
 
 #include "base/machine.h"
 
 #define MARKS_INLINE static inline __attribute__((always_inline))
 
-/* Four at a time without looking how many are left: a wrong guess costs more than a few
- * places that are written over. */
+/* Writes four at a time without checking how many are left: a mispredicted branch costs
+ * more than a few surplus positions. */
 MARKS_INLINE int64_t write_places(uint32_t *mark, uint64_t bits, uint32_t from)
 {
     int64_t count = __builtin_popcountll(bits);

@@ -6,9 +6,9 @@
 
 enum { XB_MARKS_BLOCK = 64 }; /* bytes looked at together */
 
-/* Places of all separators and newlines among the n bytes of text, in order; returns how
- * many. Reads up to XB_MARKS_BLOCK bytes past them, and writes up to that many places too
- * many. */
+/* Writes the positions of all separators and newlines among the n bytes of text, in
+ * order, and returns their number. Reads up to XB_MARKS_BLOCK bytes beyond the text, and
+ * writes up to that many surplus positions. */
 int64_t xb_marks_find(uint32_t *mark, const char *text, int64_t n, char separator);
 
 #endif

@@ -1,5 +1,6 @@
-/* notes.h: sentences about a table that its reader should hear: which columns were left
- * out and why, what was filled. One for each reason, however many columns it has. */
+/* notes.h: sentences that tell the user about a table: which columns were left out and
+ * why, and what was filled. There is one sentence for each reason, however many columns
+ * it concerns. */
 #ifndef XB_DATA_NOTES_H
 #define XB_DATA_NOTES_H
 

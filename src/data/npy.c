@@ -124,7 +124,7 @@ static xb_status count_elements(int64_t *out, const xb_npy_head *head, const ele
     for (int i = 0; i < head->ndim; i++)
         overflow |= __builtin_mul_overflow(n, head->shape[i], &n);
     overflow |= __builtin_mul_overflow(n, (int64_t)sizeof(double), &bytes);
-    if (overflow) return fail_npy(s, "NPY shape is absurd: more than 2^63 bytes");
+    if (overflow) return fail_npy(s, "NPY shape is impossible: more than 2^63 bytes");
     int64_t there = s->size - s->taken, need = n * e->size;
     if (s->size >= 0 && there < need)
         return xb_fail(s->ctx, XB_E_INPUT,
@@ -246,8 +246,9 @@ static xb_status check_shape(xb_ctx *ctx, int64_t *bytes, const int64_t *shape,
     *bytes = item;
     for (int i = 0; i < ndim; i++)
         if (shape[i] < 0 || __builtin_mul_overflow(*bytes, shape[i], bytes))
-            return xb_fail(ctx, XB_E_ARGUMENT, "length %lld of dimension %d",
-                           (long long)shape[i], i);
+            return xb_fail(ctx, XB_E_ARGUMENT,
+                           "dimension %d has the impossible length %lld", i,
+                           (long long)shape[i]);
     return XB_OK;
 }
 

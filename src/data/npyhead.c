@@ -69,7 +69,7 @@ static bool take_shape(cursor *c, xb_npy_head *head)
     return true;
 }
 
-/* One "key: value"; each key once, told by the bits of *seen. */
+/* One "key: value"; the bits of *seen make sure that each key occurs once. */
 static const char *take_entry(cursor *c, xb_npy_head *head, unsigned *seen)
 {
     char key[16];

@@ -13,7 +13,7 @@ enum {
 };
 
 typedef struct xb_npy_head {
-    char type[8]; /* "<f8", as it stands */
+    char type[8]; /* "<f8", unchanged */
     bool fortran;
     int64_t shape[XB_NPY_DIMENSIONS];
     int ndim;

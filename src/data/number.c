@@ -11,11 +11,11 @@
  *     is the only part of a number that a locale can change.
  * Error: none, every result is the correctly rounded one (the tests compare
  * 1e5 random texts with strtod bit by bit). Digits are taken eight at a time where the
- * text allows it. Cost: 5 to 15 ns, 200 ns the last way. A field whose end is known
- * (xb_number_fields) is read from both ends without a loop; there one product of 64 by 64
- * bits, cut off, decides all but one in 500 of the numbers that have 16 digits or more
- * (the idea of Eisel and Lemire 2021). With SSE such a field of 15 digits takes 7.5 ns
- * instead of 9.8 (strtod: 84), fields of up to 8 digits the same as without. */
+ * text allows it. Cost: 5 to 15 ns, and 200 ns for the last method. A field whose end is
+ * known (xb_number_fields) is read from both ends without a loop; there one product of 64
+ * by 64 bits, cut off, decides all but one in 500 of the numbers that have 16 digits or
+ * more (the idea of Eisel and Lemire 2021). With SSE such a field of 15 digits takes 7.5
+ * ns instead of 9.8 (strtod: 84), fields of up to 8 digits the same as without. */
 #include "data/number.h"
 
 #include <float.h>
@@ -73,7 +73,7 @@ static const uint64_t reciprocal_of_five[FIVE_POWER + 1] = {
     UINT64_C(0x8C240C4AECB13BB5), UINT64_C(0x3CE9A36F23C0FC90)};
 /* clang-format on */
 
-/* A number as it stands: digits[.digits], exponent apart. */
+/* A parsed number: digits[.digits] and a separate exponent. */
 typedef struct decimal {
     const char *first, *last; /* the digits, with the point among them */
     uint64_t mantissa;        /* of all digits, modulo 2^64 */
@@ -193,8 +193,8 @@ static double from_integers(uint64_t m, int e)
     return (double)sticky * power_of_two(exponent + 1);
 }
 
-/* The leading digits of any number of them, and a 1 for whatever follows that is
- * not 0. Returns how many; *exponent becomes that of the last. */
+/* The leading digits of a number of any length, and a 1 if any digit that follows is not
+ * 0. Returns their number; *exponent becomes that of the last. */
 static int leading_digits(char *out, int64_t *exponent, const decimal *d)
 {
     int used = 0;
@@ -279,8 +279,8 @@ static inline uint64_t value_of_eight(uint64_t bytes)
     return (uint32_t)(((bytes & pairs) * first + ((bytes >> 16) & pairs) * second) >> 32);
 }
 
-/* How many of the 8 bytes at p are digits, before the first that is none; their value
- * goes behind the mantissa's digits. */
+/* The number of digits among the 8 bytes at p, before the first byte that is not one;
+ * their value is appended to the mantissa's digits. */
 static inline int read_eight(uint64_t *mantissa, const char *p)
 {
     static const uint64_t power[] = {1,      10,      100,      1000,     10000,
@@ -384,8 +384,9 @@ static inline bool few_digits(uint64_t *value, const char *end, int64_t n)
 }
 
 /* n <= FRACTION_MOST digits that end before `end`, which has XB_NUMBER_BEFORE bytes
- * before it; those of more than 19 must start with zeros. Few or many is the same all
- * through a file; how many exactly is not, and no branch asks. */
+ * before it; those of more than 19 must start with zeros. Whether there are few or many
+ * is the same throughout a file and may be a branch; the exact number is not, so no
+ * branch depends on it. */
 static inline bool digits_plain(uint64_t *value, const char *end, int64_t n)
 {
     if (n <= 8) return few_digits(value, end, n);
@@ -523,8 +524,8 @@ int64_t xb_number_fields(double *out, const char *text, const uint32_t *mark, in
     return xb_number_fields_plain(out, text, mark, n, point);
 }
 
-/* A finite value with `digits` digits as "%.*g" would lay it out, but with a
- * point whatever the locale says. */
+/* Writes a finite value with `digits` digits as "%.*g" would, but with a point in every
+ * locale. */
 int xb_number_digits(char out[XB_NUMBER_TEXT_MAX], double value, int digits)
 {
     char text[XB_NUMBER_TEXT_MAX], digit[XB_NUMBER_TEXT_MAX];

@@ -7,25 +7,25 @@
 
 /* The number that fills [text, end) from first to last byte: digits with an
  * optional sign, `point` ('.' or ',') and exponent; "5.", ".5" and "+1E-3" are
- * numbers. True with *out the nearest double (ties to even, infinite beyond the
- * range), or false with *out alone. Never reads at or past `end`. */
+ * numbers. True with *out the nearest double (ties to even, infinite beyond the range),
+ * or false with *out unchanged. Never reads at or past `end`. */
 bool xb_number_parse(double *out, const char *text, const char *end, char point);
 
-/* The number at the start of `text`, the same double as above, and where it ends; NULL
- * where there is none or it is out of the ordinary (more than 19 digits, a huge
- * exponent): ask xb_number_parse. Reads up to XB_NUMBER_PAD bytes past the number. */
+/* The number at the start of `text`, the same double as above, and where it ends; NULL if
+ * there is none or it is unusual (more than 19 digits, a huge exponent): use
+ * xb_number_parse for it. Reads up to XB_NUMBER_PAD bytes past the number. */
 enum { XB_NUMBER_PAD = 8 };
 const char *xb_number_scan(double *out, const char *text, char point);
 
 /* Numbers of n fields, one after the other from `text`, that end at text + mark[i] with
  * one byte between them, a newline perhaps with a '\r' before it; quickest where they
- * have one digit before the point. Returns how many there are before the first that is
- * not finite, no number, or out of the ordinary. Reads up to XB_NUMBER_BEFORE bytes
- * before `text` and XB_NUMBER_PAD past the last field. */
+ * have one digit before the point. Returns the number of fields before the first one that
+ * is not finite, not a number, or unusual. Reads up to XB_NUMBER_BEFORE bytes before
+ * `text` and XB_NUMBER_PAD past the last field. */
 enum { XB_NUMBER_BEFORE = 24 };
 int64_t xb_number_fields(double *out, const char *text, const uint32_t *mark, int64_t n,
                          char point);
-/* The same without vectors, as machines that lack them do it. */
+/* The same without vector instructions, for machines that lack them. */
 int64_t xb_number_fields_plain(double *out, const char *text, const uint32_t *mark,
                                int64_t n, char point);
 

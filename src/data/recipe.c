@@ -1,5 +1,5 @@
-/* recipe.c: the recipe itself: its columns, what they are asked for, and the names of
- * their features. Its JSON is in recipe_json.c. */
+/* recipe.c: the recipe itself: its columns, their properties, and the names of their
+ * features. Its JSON is in recipe_json.c. */
 #include "data/recipe.h"
 
 #include <stdio.h>
@@ -20,8 +20,8 @@ const char *xb_missing_name(xb_missing m)
 xb_status xb_missing_parse(xb_ctx *ctx, xb_missing *out, const char *text)
 {
     int found = 0;
-    XB_TRY(xb_choice_parse(ctx, &found, "way of missing values", text, missing_names,
-                           XB_COUNT(missing_names)));
+    XB_TRY(xb_choice_parse(ctx, &found, "treatment of missing values", text,
+                           missing_names, XB_COUNT(missing_names)));
     *out = (xb_missing)found;
     return XB_OK;
 }
@@ -157,7 +157,7 @@ char *xb_recipe_feature_name(xb_ctx *ctx, const xb_recipe_column *c, int64_t k)
     return out;
 }
 
-/* ---- what it is asked for */
+/* ---- accessors */
 
 int64_t xb_recipe_column_count(const xb_recipe *r) { return r->columns; }
 int64_t xb_recipe_feature_count(const xb_recipe *r) { return r->features; }

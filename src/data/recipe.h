@@ -1,5 +1,5 @@
-/* recipe.h: what a recipe holds; see crossbayes/recipe.h. features.h makes one from a
- * table, apply.h turns the cells of another into features by it. */
+/* recipe.h: the contents of a recipe; see crossbayes/recipe.h. features.h makes one from
+ * a table, and apply.h uses it to turn the cells of another table into features. */
 #ifndef XB_DATA_RECIPE_H
 #define XB_DATA_RECIPE_H
 
@@ -36,16 +36,17 @@ xb_status xb_recipe_copy(xb_ctx *ctx, xb_recipe **out, const xb_recipe *recipe);
 void xb_recipe_number(xb_recipe *recipe);
 int64_t xb_recipe_width(const xb_recipe_column *column); /* features of one */
 
-/* Every column beside the target is one feature, as it is: names say all of it. */
+/* Whether every column besides the target is one feature, unchanged, so that the names
+ * describe it completely. */
 bool xb_recipe_is_plain(const xb_recipe *recipe);
-/* Such a one: columns of these names and means. */
+/* Makes such a recipe, with columns of these names and means. */
 xb_status xb_recipe_plain(xb_ctx *ctx, xb_recipe **out, char *const *name,
                           const double *mean, int64_t columns);
 
 /* "NAME", "NAME=WORD" or "NAME missing"; free() it. */
 char *xb_recipe_feature_name(xb_ctx *ctx, const xb_recipe_column *column, int64_t k);
 
-/* As a model's file has it (docs/formats.md). Reading trusts nothing; `path` is for
+/* The recipe in a model file (docs/formats.md). Reading trusts nothing; `path` is for
  * messages. */
 json_t *xb_recipe_to_json(const xb_recipe *recipe);
 xb_status xb_recipe_from_json(xb_ctx *ctx, xb_recipe **out, const json_t *root,

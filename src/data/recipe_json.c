@@ -1,4 +1,4 @@
-/* recipe_json.c: a recipe as the text that a model's file keeps of it, and back.
+/* recipe_json.c: writes a recipe as the text that a model file keeps, and reads it back.
  *
  *     {"beside": 4, "id": "name", "columns": [
  *         {"name": "age", "place": 0, "kind": "numbers", "fill": 29.7, "flagged": true},
@@ -43,7 +43,7 @@ json_t *xb_recipe_to_json(const xb_recipe *r)
 
 static xb_status refuse(xb_ctx *ctx, const char *path, const char *what)
 {
-    return xb_fail(ctx, XB_E_INPUT, "%s: the recipe of the table: %s", path, what);
+    return xb_fail(ctx, XB_E_INPUT, "%s: recipe of the table: %s", path, what);
 }
 
 static xb_status read_name(xb_ctx *ctx, char **out, const json_t *root, const char *key,
@@ -55,20 +55,21 @@ static xb_status read_name(xb_ctx *ctx, char **out, const json_t *root, const ch
     return *out ? XB_OK : XB_E_MEMORY;
 }
 
-/* Words are looked up by halving, so they must ascend. */
+/* Words are found by binary search, so they must ascend. */
 static xb_status read_words(xb_ctx *ctx, xb_recipe_column *c, const json_t *list,
                             const char *path)
 {
     const int64_t n = (int64_t)json_array_size(list);
     if (n < 1 || n > XB_CLASSES_MAX)
-        return refuse(ctx, path, "words that are no list, or too many");
+        return refuse(ctx, path, "the words of a column are not a list, or are too many");
     c->word = xb_new(ctx, n, sizeof *c->word);
     if (!c->word) return XB_E_MEMORY;
     c->words = n;
     for (int64_t k = 0; k < n; k++) {
         const char *text = json_string_value(json_array_get(list, (size_t)k));
         if (!text || (k > 0 && strcmp(c->word[k - 1], text) >= 0))
-            return refuse(ctx, path, "words that are no texts or do not ascend");
+            return refuse(ctx, path,
+                          "the words of a column are not texts, or do not ascend");
         c->word[k] = xb_strdup(ctx, text);
         if (!c->word[k]) return XB_E_MEMORY;
     }
@@ -82,10 +83,10 @@ static xb_status read_column(xb_ctx *ctx, xb_recipe_column *c, const json_t *roo
     const char *kind = json_string_value(json_object_get(root, "kind"));
     XB_TRY(read_name(ctx, &c->name, root, "name", path));
     if (!kind || !json_is_integer(place))
-        return refuse(ctx, path, "a column without kind or place");
+        return refuse(ctx, path, "a column has no kind or no place");
     c->place = json_integer_value(place);
     if (c->place < 0 || c->place >= beside)
-        return refuse(ctx, path, "a column in a place that the table does not have");
+        return refuse(ctx, path, "the place of a column is outside the table");
     XB_TRY(xb_column_kind_parse(ctx, &c->kind, kind));
     c->flagged = json_is_true(json_object_get(root, "flagged"));
     if (c->kind == XB_COLUMN_WORDS)

@@ -1,4 +1,4 @@
-/* rows.c: see rows.h. Bytes need no look: each of them is a number. */
+/* rows.c: see rows.h. Bytes need no check, because each of them is a number. */
 #include "data/rows.h"
 
 #include <math.h>

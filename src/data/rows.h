@@ -5,11 +5,12 @@
 #include "base/ctx.h"
 #include "crossbayes/data.h"
 
-/* The values of a frame will not be needed for a while: where they are in a file, their
- * memory may be used for something else. */
+/* Says that the values of a frame will not be needed for a while, so that their memory
+ * may be reused if they are in a file. */
 void xb_frame_rest(const xb_frame *frame);
 
-/* One kind of input, and every number finite; else XB_E_INPUT with its place. */
+/* Checks that there is one kind of input and that every number is finite; else XB_E_INPUT
+ * with the position. */
 xb_status xb_rows_check(xb_ctx *ctx, const xb_rows *rows);
 
 /* Rows [first, first + n) of them. */

@@ -80,7 +80,7 @@ static xb_status parse_header(opening *o, const char *text, int64_t size)
 {
     json_error_t error;
     if (text[0] != '{')
-        return fail_file(o, "not a safetensors file: its header is no JSON object");
+        return fail_file(o, "not a safetensors file: its header is not a JSON object");
     o->file->header = json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, &error);
     if (o->file->header) return XB_OK;
     if (json_error_code(&error) == json_error_out_of_memory)
@@ -105,12 +105,12 @@ static xb_status read_header(opening *o)
 static xb_status check_texts(const opening *o, const json_t *texts)
 {
     json_t *all = (json_t *)(uintptr_t)texts; /* jansson iterates without const */
-    if (!json_is_object(texts)) return fail_file(o, "'__metadata__' is no object");
+    if (!json_is_object(texts)) return fail_file(o, "'__metadata__' is not an object");
     for (void *i = json_object_iter(all); i; i = json_object_iter_next(all, i))
         if (!json_is_string(json_object_iter_value(i)))
             return xb_fail(o->source.ctx, XB_E_INPUT,
-                           "%s: '__metadata__' has a '%.*s' that is no text",
-                           o->source.name, NAME_SHOWN, json_object_iter_key(i));
+                           "%s: '%.*s' in '__metadata__' is not a text", o->source.name,
+                           NAME_SHOWN, json_object_iter_key(i));
     return XB_OK;
 }
 
@@ -152,13 +152,13 @@ static xb_status take_tensor(const opening *o, placed *t, const char *name,
     t->view.ndim =
         take_counts(t->view.shape, XB_STORED_DIMENSIONS, json_object_get(entry, "shape"));
     if (t->view.ndim < 0)
-        return fail_tensor(o, name, "shape is no list of at most 8 counts");
+        return fail_tensor(o, name, "shape is not a list of at most 8 counts");
     if (take_counts(offset, 2, json_object_get(entry, "data_offsets")) != 2)
-        return fail_tensor(o, name, "data_offsets is no pair of offsets");
+        return fail_tensor(o, name, "data_offsets is not a pair of offsets");
     if (offset[0] > offset[1] || offset[1] > o->data_size)
-        return fail_tensor(o, name, "data_offsets beyond the end of the file");
+        return fail_tensor(o, name, "data_offsets lie beyond the end of the file");
     if (!xb_stored_bytes(&bytes, &t->view) || bytes != offset[1] - offset[0])
-        return fail_tensor(o, name, "data_offsets do not fit its shape");
+        return fail_tensor(o, name, "data_offsets do not match its shape");
     t->begin = offset[0];
     t->end = offset[1];
     return XB_OK;
@@ -200,7 +200,7 @@ static xb_status check_cover(const opening *o)
         if (t->begin != at)
             return fail_tensor(o, t->view.name,
                                t->begin < at ? "overlaps another tensor"
-                                             : "unused bytes before it");
+                                             : "there are unused bytes before it");
     }
     if (at == o->data_size) return XB_OK;
     return xb_fail(o->source.ctx, XB_E_INPUT,
@@ -240,7 +240,8 @@ static xb_status read_file(opening *o)
     return read_data(o);
 }
 
-/* A file whose size is known; looked at first, as opening a pipe may wait forever. */
+/* Checks that the file's size is known before opening it, because opening a pipe may
+ * block forever. */
 static xb_status open_source(xb_ctx *ctx, xb_source *out, const char *path)
 {
     static const char expected[] = "a pipe or device, expected a safetensors file";
@@ -335,8 +336,8 @@ xb_status xb_safetensors_get_text(xb_ctx *ctx, const char **out,
 {
     const char *text = xb_safetensors_text(file, key);
     if (!text)
-        return xb_fail(ctx, XB_E_INPUT, "%s: no '%.*s' among its metadata", file->path,
-                       NAME_SHOWN, key);
+        return xb_fail(ctx, XB_E_INPUT, "%s: '%.*s' is missing from its metadata",
+                       file->path, NAME_SHOWN, key);
     *out = text;
     return XB_OK;
 }

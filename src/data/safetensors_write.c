@@ -1,7 +1,7 @@
 /* safetensors_write.c: writing a safetensors file, byte for byte what the Python
  * package `safetensors` writes: compact JSON, tensors by type and then name, the
- * header padded with blanks to a multiple of 8. With one text, that is: the
- * package puts several in no fixed order, here they keep theirs. */
+ * header padded with blanks to a multiple of 8. This holds for one text: the package
+ * writes several in no fixed order, while here they keep theirs. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* settings.c: see settings.h. Every error quotes the whole text and says what
- * would have been right. */
+/* settings.c: see settings.h. Every error quotes the whole text and says what was
+ * expected. */
 #include "data/settings.h"
 
 #include <math.h>
@@ -31,8 +31,8 @@ xb_status xb_settings_kind(xb_ctx *ctx, int *out, const char **rest, const char 
         *rest = text[length] ? text + length + 1 : text + length;
         return XB_OK;
     }
-    return xb_fail(ctx, XB_E_INPUT, "%s '%s': no %s '%.*s' (there are: %s)", what, text,
-                   what, (int)length, text, list_kinds(list, kinds));
+    return xb_fail(ctx, XB_E_INPUT, "%s '%s': unknown %s '%.*s', expected one of %s",
+                   what, text, what, (int)length, text, list_kinds(list, kinds));
 }
 
 typedef struct reading {
@@ -57,7 +57,7 @@ static xb_status unknown(const reading *r, const char *name, size_t size)
         if (*r->setting[i].name)
             used += snprintf(list + used, (size_t)(LIST - used), "%s%s", used ? ", " : "",
                              r->setting[i].name);
-    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': no parameter '%.*s' (%.*s has: %s)",
+    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': unknown parameter '%.*s' (%.*s has: %s)",
                    r->what, r->text, (int)size, name, (int)strcspn(r->text, ":"), r->text,
                    list);
 }

@@ -1,13 +1,13 @@
-/* settings.h: "NAME=VALUE,NAME=VALUE" as laws, priors and schedules are written; the same
- * in every locale. */
+/* settings.h: parses "NAME=VALUE,NAME=VALUE", the form of laws, priors and schedules, in
+ * the same way in every locale. */
 #ifndef XB_DATA_SETTINGS_H
 #define XB_DATA_SETTINGS_H
 
 #include "base/ctx.h"
 
 typedef struct xb_setting {
-    const char *name; /* "" : a first value may stand without a name */
-    double *value;    /* kept where the text says nothing */
+    const char *name; /* "": the first value may come without a name */
+    double *value;    /* unchanged if the text does not set it */
     double min, max;  /* inclusive */
 } xb_setting;
 
@@ -26,9 +26,9 @@ xb_status xb_settings_read(xb_ctx *ctx, const char *what, const char *text,
 /* The same with lists, "NAME=VALUE/VALUE/..": 1 to `most` finite values each. */
 typedef struct xb_setting_list {
     const char *name;
-    double *value; /* [most], kept where the text says nothing */
+    double *value; /* [most], unchanged if the text does not set it */
     int most;
-    int *count; /* 0: the text says nothing */
+    int *count; /* 0: the text does not set it */
 } xb_setting_list;
 
 xb_status xb_settings_lists(xb_ctx *ctx, const char *what, const char *text,

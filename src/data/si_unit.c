@@ -21,7 +21,7 @@ static const struct prefix {
     {"P", 15},  {"E", 18},      {"Z", 21},      {"Y", 24},
 };
 
-/* Units that take a prefix; a unit of several may follow after '/', as in A/V. */
+/* Units that take a prefix; another unit may follow after '/', as in A/V. */
 static bool is_base(const char *text)
 {
     static const char *const bases[] = {"S",      "A", "V",   "W",   "J",  "F", "C",
@@ -57,8 +57,8 @@ static const char *prefix_of(int power)
     return "";
 }
 
-/* The power of 1000 below a value, of a number rounded to three digits: 999.7 is 1.00 of
- * the next. */
+/* The power of 1000 below a value rounded to three digits: 999.7 is 1.00 of the next one.
+ */
 static int power_below(double value)
 {
     const double rounded = 0.9995;

@@ -1,4 +1,4 @@
-/* source.c: see source.h. The one place where the data readers touch files. */
+/* source.c: see source.h. This is the only place where the data readers access files. */
 #include "data/source.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static xb_status read_fresh(xb_source *s, void *to, int64_t want, int64_t *got)
     return ferror(s->stream) ? cannot_read(s) : XB_OK;
 }
 
-/* The first bytes; where they are gzip data, the first of what is in it. */
+/* The first bytes; for gzip data, the first bytes of its contents. */
 static xb_status read_head(xb_source *s)
 {
     XB_TRY(read_fresh(s, s->head, sizeof s->head, &s->head_size));
@@ -51,7 +51,7 @@ static xb_status look_at(xb_source *s)
 
 xb_status xb_source_open(xb_ctx *ctx, xb_source *out, const char *path)
 {
-    if (!path) return xb_fail(ctx, XB_E_ARGUMENT, "no file name");
+    if (!path) return xb_fail(ctx, XB_E_ARGUMENT, "the file name is missing");
     bool standard = strcmp(path, "-") == 0;
     xb_source s = {.ctx = ctx, .name = standard ? "stdin" : path};
     s.stream = standard ? stdin : xb_os_open(path, "rb");

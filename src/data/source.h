@@ -17,13 +17,13 @@ typedef struct xb_source {
     xb_unpack *unpack;         /* NULL: not packed */
     const char *name;          /* for messages; borrowed from the path */
     int64_t size;              /* of a regular file; -1 if it cannot be known */
-    int64_t taken;             /* bytes handed out so far */
+    int64_t taken;             /* bytes delivered so far */
     int64_t blank_lines;       /* of a text table, before its last row */
     char head[XB_SOURCE_HEAD]; /* the first bytes, to tell kinds of file apart */
     int64_t head_size;
 } xb_source;
 
-/* path "-" is stdin. Fails on a directory and on what cannot be read. */
+/* path "-" is stdin. Fails for a directory and for files that cannot be read. */
 xb_status xb_source_open(xb_ctx *ctx, xb_source *out, const char *path);
 void xb_source_close(xb_source *source); /* stdin stays open */
 
@@ -33,7 +33,7 @@ bool xb_source_starts(const xb_source *source, const void *bytes, int64_t size);
 xb_status xb_source_explain(const xb_source *source, xb_status status,
                             xb_filekind expected);
 
-/* As many bytes as asked for, fewer only at the end. Tells progress every few
+/* Reads the requested number of bytes, fewer only at the end. Reports progress every few
  * MiB, so it may be cancelled. */
 xb_status xb_source_read(xb_source *source, void *to, int64_t want, int64_t *got);
 

@@ -1,6 +1,6 @@
-/* store.c: see store.h. A file grows by steps of the size that memory may have, and is
- * mapped anew at each: pages that were filled before then no longer count as the
- * process's own. */
+/* store.c: see store.h. A file grows in steps of the size allowed in memory, and is
+ * mapped again at each step, so that pages filled before no longer count as memory of the
+ * process. */
 #include "data/store.h"
 
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 
 static size_t bytes_of(int64_t doubles) { return (size_t)doubles * sizeof(double); }
 
-/* A map of the file with room for `room` doubles; NULL: there is none. */
+/* Maps the file with room for `room` doubles; NULL on failure. */
 static double *map(FILE *file, int64_t room)
 {
     if (!xb_os_reserve(file, (int64_t)bytes_of(room))) return NULL;
     return xb_os_map(file, bytes_of(room));
 }
 
-/* From memory to a file. False: it stays where it is. */
+/* Moves the numbers from memory to a file. False: they stay in memory. */
 static bool move_out(xb_store *s, int64_t room)
 {
     char name[256];

@@ -1,6 +1,6 @@
-/* store.h: the numbers of a table, in memory while they are few; beyond that in a
- * temporary file without a name, mapped, so that the system may take their pages back
- * when memory is short. */
+/* store.h: the numbers of a table, in memory while they are few; beyond that in a mapped
+ * temporary file without a name, so that the system may reclaim their pages when memory
+ * is short. */
 #ifndef XB_DATA_STORE_H
 #define XB_DATA_STORE_H
 
@@ -16,11 +16,11 @@ typedef struct xb_store {
     FILE *file;   /* NULL: in memory */
 } xb_store;
 
-/* Room for `need` doubles or more, contents kept; at most `in_memory` of them in memory
- * where the folder for temporary files has room for the others. */
+/* Makes room for at least `need` doubles and keeps the contents; at most `in_memory` of
+ * them are in memory if the folder for temporary files has room for the rest. */
 xb_status xb_store_grow(xb_ctx *ctx, xb_store *store, int64_t need, int64_t in_memory);
 
-/* They will not be needed for a while. */
+/* Says that the numbers will not be needed for a while. */
 void xb_store_rest(const xb_store *store);
 
 void xb_store_free(xb_store *store);

@@ -1,4 +1,4 @@
-/* stored.c: what a tensor in a file is, for safetensors.c (reading) and
+/* stored.c: types and sizes of tensors in a file, for safetensors.c (reading) and
  * safetensors_write.c. */
 #include "crossbayes/safetensors.h"
 

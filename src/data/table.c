@@ -110,7 +110,7 @@ void xb_table_set(xb_table *table, int64_t row, int64_t column, double value)
     *cell_at(table, row, column) = value;
 }
 
-/* In quotes where a reader would otherwise take it for something else. */
+/* Quotes a name if a reader would otherwise misread it. */
 static void write_name(FILE *stream, const char *name)
 {
     bool plain = !strpbrk(name, ",;\t\"#\r\n") && name[0] != ' ';

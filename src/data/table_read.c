@@ -1,5 +1,6 @@
-/* table_read.c: a table back from its CSV, cell by cell the doubles that were written.
- * An empty cell is a NAN again. Files come from a disk, so nothing in them is trusted. */
+/* table_read.c: reads a table back from its CSV, with exactly the doubles that were
+ * written. An empty cell becomes a NAN again. Files come from a disk, so nothing in them
+ * is trusted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static bool is_word(xb_slice field, const char *word)
            memcmp(field.text, word, size) == 0;
 }
 
-/* What xb_table_write_csv can have written. */
+/* Whether xb_table_write_csv can have written this. */
 static xb_status read_cell(double *out, const xb_csv_row *row, int column)
 {
     xb_slice field = row->field[column];

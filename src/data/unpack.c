@@ -1,6 +1,5 @@
-/* unpack.c: see unpack.h. Parts that follow each other, as `cat a.gz b.gz` makes them,
- * are read as one. What follows the last part and is no gzip data is left alone, as gzip
- * does. */
+/* unpack.c: see unpack.h. Consecutive parts, as `cat a.gz b.gz` makes them, are read as
+ * one. Other bytes after the last part are ignored, as gzip does. */
 #include "data/unpack.h"
 
 #include <stdlib.h>
@@ -48,7 +47,7 @@ void xb_unpack_close(xb_unpack *unpack)
     free(unpack);
 }
 
-/* More packed bytes behind those that are left; false: there are none. */
+/* Reads more packed bytes behind the remaining ones; false: there are none. */
 static bool refill(xb_unpack *u)
 {
     const size_t left = u->z.avail_in;

@@ -8,7 +8,7 @@
 
 typedef struct xb_unpack xb_unpack;
 
-/* Whether bytes begin as gzip data does. */
+/* Whether bytes begin like gzip data. */
 bool xb_unpack_knows(const char *head, int64_t size);
 
 /* head [size]: what was read of the stream already. The stream stays the caller's. */
@@ -16,8 +16,8 @@ xb_status xb_unpack_open(xb_ctx *ctx, xb_unpack **out, FILE *stream, const char 
                          int64_t size);
 void xb_unpack_close(xb_unpack *unpack); /* NULL is fine */
 
-/* As many bytes as asked for, fewer only at the end; `name` is for messages. A stream
- * that cannot be read ends there: ask ferror(). */
+/* Reads the requested number of bytes, fewer only at the end; `name` is for messages. A
+ * stream that cannot be read ends there: check ferror(). */
 xb_status xb_unpack_read(xb_ctx *ctx, xb_unpack *unpack, const char *name, void *to,
                          int64_t want, int64_t *got);
 

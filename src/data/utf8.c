@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Lead bytes, how many bytes follow, and what the first of those may be. */
+/* Lead bytes, the number of bytes that follow, and the range of the first of those. */
 static const struct {
     unsigned char first, last;
     int more;

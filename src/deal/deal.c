@@ -32,7 +32,7 @@ static xb_status check(xb_ctx *ctx, const xb_comm *comm, const char *name, int64
     if (count < 0)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s: %lld items, expected 0 or more", name,
                        (long long)count);
-    if (!comm || count >= comm->size) return XB_OK;
+    if (!comm || comm->together || count >= comm->size) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
                    "%s: %lld %s of work cannot be dealt to %lld %s; use at most %lld",
                    name, (long long)count, xb_plural(count, "item", "items"),

@@ -97,10 +97,18 @@ static xb_status tell_inputs(xb_ctx *ctx, xb_ranks *r)
     return XB_OK;
 }
 
+static xb_status meet_others(xb_ctx *ctx, xb_comm *comm)
+{
+    xb_ranks *r = (xb_ranks *)comm;
+    if (r->met) return XB_OK;
+    r->met = true;
+    return tell_inputs(ctx, r);
+}
+
 static xb_status open_deal(xb_ctx *ctx, xb_comm *comm, xb_deal *deal)
 {
     xb_ranks *r = (xb_ranks *)comm;
-    if (deal->number == 0) XB_TRY(tell_inputs(ctx, r));
+    XB_TRY(meet_others(ctx, comm));
     if (comm->rank != 0) return XB_OK;
     xb_os_lock_take(&r->lock);
     r->deal = deal;
@@ -126,6 +134,7 @@ static int64_t ask(xb_ranks *r, int64_t deal)
     xb_os_lock_take(&r->wire);
     xb_rank_send(r, 0, (xb_rank_head){XB_RANK_ASK, deal, 0, 0}, NULL);
     const bool got = xb_rank_await(r, &m);
+    if (!got || m.head.word == XB_RANK_STOP) r->comm.broken = true;
     xb_os_lock_give(&r->wire);
     free(m.bytes);
     return got && m.head.word == XB_RANK_GIVE ? m.head.item : -1;
@@ -183,8 +192,11 @@ static xb_status collect_here(xb_ctx *ctx, xb_ranks *r, xb_deal *deal)
 static xb_status collect(xb_ctx *ctx, xb_comm *comm, xb_deal *deal)
 {
     xb_ranks *r = (xb_ranks *)comm;
-    if (comm->rank == 0) return collect_here(ctx, r, deal);
-    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_DONE, deal->number, 0, 0}, NULL);
+    if (comm->rank == 0) XB_TRY(collect_here(ctx, r, deal));
+    if (comm->rank != 0)
+        xb_rank_send(r, 0, (xb_rank_head){XB_RANK_DONE, deal->number, 0, 0}, NULL);
+    if (comm->together) return xb_ranks_spread(ctx, r, deal);
+    if (comm->rank == 0) return XB_OK;
     return xb_fail(ctx, XB_E_ELSEWHERE, "rank 0 has the results");
 }
 
@@ -228,7 +240,7 @@ static xb_status create(xb_ctx *ctx, xb_ranks **out)
     xb_rank_state *state = xb_new(ctx, by->size, sizeof *state);
     if (!r || !state) by->abort(1);
     for (int i = 0; i < by->size; i++) state[i].asked = -1;
-    *r = (xb_ranks){.by = by, .state = state};
+    *r = (xb_ranks){.by = by, .state = state, .looked = xb_os_seconds()};
     xb_os_lock_init(&r->lock);
     xb_os_lock_init(&r->wire);
     r->comm = (xb_comm){.word = "ranks",
@@ -239,7 +251,9 @@ static xb_status create(xb_ctx *ctx, xb_ranks **out)
                         .next = next,
                         .put = put,
                         .collect = collect,
+                        .meet = meet_others,
                         .destroy = destroy};
+    xb_ranks_make_together(r);
     *out = r;
     return XB_OK;
 }
@@ -278,23 +292,41 @@ static void meet(xb_ranks *r, const char *own)
     }
 }
 
-static xb_status greet(xb_ctx *ctx, xb_ranks *r, const char *own)
+/* Rank 0: all may begin, or are to leave; and where it is itself. */
+static void say_begin(xb_ranks *r)
 {
-    if (r->comm.rank == 0) {
-        if (!xb_rank_serve(r))
-            return xb_fail(ctx, XB_E_MEMORY, "cannot start a thread for the ranks");
-        meet(r, own);
-        for (int i = 1; i < r->comm.size; i++)
-            xb_rank_send(r, i, (xb_rank_head){XB_RANK_GO, 0, r->failed != XB_OK, 0},
-                         NULL);
-        return r->failed == XB_OK ? XB_OK : xb_fail(ctx, r->failed, "%s", r->message);
-    }
+    const uint64_t machine = xb_os_machine();
+    const xb_rank_head head = {XB_RANK_GO, xb_os_process(), r->failed != XB_OK,
+                               sizeof machine};
+    for (int i = 1; i < r->comm.size; i++) xb_rank_send(r, i, head, &machine);
+}
+
+/* Another rank: what it is, and rank 0's word to begin. */
+static xb_status introduce_to_first(xb_ctx *ctx, xb_ranks *r, const char *own)
+{
+    uint64_t machine = 0;
     xb_rank_message m = {0};
-    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_JOIN, 0, 0, (int64_t)strlen(own)}, own);
+    xb_rank_send(r, 0,
+                 (xb_rank_head){XB_RANK_JOIN, (int64_t)xb_os_machine(), xb_os_process(),
+                                (int64_t)strlen(own)},
+                 own);
     const bool got = xb_rank_await(r, &m);
+    if (got && m.head.size == sizeof machine) memcpy(&machine, m.bytes, sizeof machine);
+    if (machine == xb_os_machine() && xb_os_process_lives(m.head.deal))
+        r->process = m.head.deal;
     free(m.bytes);
     return got && m.head.item == 0 ? XB_OK
                                    : xb_fail(ctx, XB_E_ARGUMENT, "rank 0 does not begin");
+}
+
+static xb_status greet(xb_ctx *ctx, xb_ranks *r, const char *own)
+{
+    if (r->comm.rank != 0) return introduce_to_first(ctx, r, own);
+    if (!xb_rank_serve(r))
+        return xb_fail(ctx, XB_E_MEMORY, "cannot start a thread for the ranks");
+    meet(r, own);
+    say_begin(r);
+    return r->failed == XB_OK ? XB_OK : xb_fail(ctx, r->failed, "%s", r->message);
 }
 
 xb_status xb_ranks_join(xb_ctx *ctx, const char *const *words, int64_t n_words)
@@ -320,14 +352,26 @@ static bool all_ended(xb_ranks *r)
     return all;
 }
 
-/* Rank 0: nobody gets more work; who does not end in time is ended. */
+/* Rank 0: those who are still at work are to end soon. */
+static void tell_to_stop(xb_ranks *r)
+{
+    for (int i = 1; i < r->comm.size; i++)
+        if (!r->state[i].ended)
+            xb_rank_send(r, i, (xb_rank_head){XB_RANK_STOP, 0, 0, 0}, NULL);
+}
+
+/* Rank 0: nobody gets more work; who does not end in time is ended, and so are all where
+ * one has died, because MPI would wait for it. */
 static void dismiss(xb_ranks *r, int64_t code)
 {
     const double patience = 10, begin = xb_os_seconds();
     xb_os_lock_take(&r->lock);
     r->stopping = true;
     xb_rank_answer(r);
+    if (code != 0) tell_to_stop(r);
+    const bool died = r->died;
     xb_os_lock_give(&r->lock);
+    if (died) r->by->abort(code != 0 ? (int)code : 1);
     while (!all_ended(r)) {
         if (code != 0 && xb_os_seconds() - begin > patience) r->by->abort((int)code);
         r->by->rest(500);
@@ -345,10 +389,20 @@ static int64_t say_end(xb_ranks *r, int64_t status, int64_t code, const char *me
                  message);
     for (;;) { /* for the last word, whatever else was under way */
         xb_rank_message m = {0};
-        if (!xb_rank_await(r, &m)) return code;
+        if (!xb_rank_await(r, &m)) r->by->abort(1);
         free(m.bytes);
         if (m.head.word == XB_RANK_GO) return m.head.item;
     }
+}
+
+/* A job that a signal to another rank has stopped ends as that one would. */
+static int64_t code_of_job(xb_ranks *r, int64_t code)
+{
+    enum { SIGNALS = 128 }; /* codes of signals begin there */
+    xb_os_lock_take(&r->lock);
+    const int64_t other = r->failed == XB_E_CANCELLED ? r->stop_code : 0;
+    xb_os_lock_give(&r->lock);
+    return code != 0 && code < SIGNALS && other != 0 ? other : code;
 }
 
 int64_t xb_ranks_leave(xb_ctx *ctx, xb_status status, int64_t code)
@@ -356,10 +410,37 @@ int64_t xb_ranks_leave(xb_ctx *ctx, xb_status status, int64_t code)
     if (!ctx->comm || ctx->comm->destroy != destroy) return code;
     xb_ranks *r = (xb_ranks *)ctx->comm;
     if (ctx->comm->rank == 0)
-        dismiss(r, code);
+        dismiss(r, code = code_of_job(r, code));
     else
         code = say_end(r, status, code, ctx->message);
     r->by->finish();
     xb_comm_set(ctx, NULL);
     return code;
+}
+
+/* ---- together */
+
+xb_status xb_ranks_together(xb_ctx *ctx, bool strict)
+{
+    if (!ctx->comm || ctx->comm->destroy != destroy) return XB_OK;
+    ctx->comm->together = true;
+    ctx->comm->strict = strict;
+    return XB_OK;
+}
+
+bool xb_ranks_first(const xb_ctx *ctx) { return xb_comm_first(ctx); }
+
+xb_status xb_ranks_share(xb_ctx *ctx, void *bytes, int64_t n)
+{
+    xb_comm *comm = xb_comm_together(ctx);
+    if (!comm) return XB_OK;
+    xb_comm_share(comm, bytes, n);
+    return xb_comm_check(ctx);
+}
+
+xb_status xb_ranks_deliver(xb_ctx *ctx)
+{
+    XB_TRY(xb_comm_check(ctx));
+    if (xb_comm_first(ctx)) return XB_OK;
+    return xb_fail(ctx, XB_E_ELSEWHERE, "rank 0 has the results");
 }

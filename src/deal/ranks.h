@@ -3,7 +3,8 @@
  * it can compute like the others.
  *
  * A message is a head and then its bytes. Ranks send JOIN, INPUTS, ASK, RESULT, DONE and
- * END to rank 0; it sends GO and GIVE to them. */
+ * END to rank 0; it sends GO, GIVE and STOP to them. Numbers that ranks swap while they
+ * are together (base/comm.h) go beside these messages. */
 #ifndef XB_DEAL_RANKS_H
 #define XB_DEAL_RANKS_H
 
@@ -19,6 +20,7 @@ typedef enum xb_rank_word {
     XB_RANK_END,    /* its exit code and what went wrong */
     XB_RANK_GO,     /* to begin, or to end with a code */
     XB_RANK_GIVE,   /* an item; -1: there are no more */
+    XB_RANK_STOP,   /* to end soon, whatever is under way */
     XB_RANK_WORDS
 } xb_rank_word;
 
@@ -39,12 +41,16 @@ typedef struct xb_rank_state {
     int64_t asked;         /* the deal whose items it waits for; -1: none */
     bool ended, blamed;    /* it has left; it went wrong there */
     int64_t code;          /* then */
+    int64_t process;       /* its number on this machine; 0: it is on another one */
 } xb_rank_state;
 
 typedef struct xb_ranks {
     xb_comm comm;
     const xb_transport *by;
     xb_os_lock wire; /* a message goes out, or an item is asked for */
+    double looked;   /* seconds, of the last look at the others */
+    bool met;        /* inputs were compared */
+    int64_t process; /* rank 0's number on this machine; 0: it is on another one */
     /* rank 0 alone, under `lock`: */
     xb_os_lock lock;
     xb_rank_state *state; /* [size] */
@@ -52,6 +58,8 @@ typedef struct xb_ranks {
     int64_t opened;       /* deals so far */
     char *inputs;         /* of rank 0 */
     bool stopping;        /* no items for anyone */
+    bool died;            /* a rank has ended without a word */
+    int64_t stop_code;    /* of a rank that was asked to stop; 0: none was */
     xb_status failed;     /* the first failure of a rank, and its line */
     char message[XB_MESSAGE_MAX];
     xb_os_thread server;
@@ -62,8 +70,10 @@ typedef struct xb_ranks {
 void xb_rank_send(xb_ranks *r, int to, xb_rank_head head, const void *bytes);
 /* The next message, which `waiting` has told of. False: memory has run out. */
 bool xb_rank_receive(xb_ranks *r, xb_rank_message *out, int from);
-/* Waits for one from rank 0. */
+/* Waits for one from rank 0. False: memory has run out, or rank 0 is gone. */
 bool xb_rank_await(xb_ranks *r, xb_rank_message *out);
+/* Of another rank: whether rank 0 wants it to end, or is gone. The wire is held. */
+bool xb_rank_dismissed(xb_ranks *r);
 
 /* ranks_server.c: the thread of rank 0. */
 bool xb_rank_serve(xb_ranks *r);
@@ -73,7 +83,14 @@ void xb_rank_serve_end(xb_ranks *r);
 void xb_rank_answer(xb_ranks *r);
 void xb_rank_compare_inputs(xb_ranks *r);
 void xb_rank_blame(xb_ranks *r, int rank, xb_status status, const char *why);
+/* With the lock held: blames ranks of this machine that have died. */
+void xb_rank_watch(xb_ranks *r);
 /* With the lock held: the next item of the open deal. */
 bool xb_rank_next_item(xb_ranks *r, int64_t deal, int64_t *item);
+
+/* ranks_together.c: numbers between ranks that work together. */
+void xb_ranks_make_together(xb_ranks *r);
+/* All results of a deal from rank 0 to everyone. */
+xb_status xb_ranks_spread(xb_ctx *ctx, xb_ranks *r, xb_deal *deal);
 
 #endif

@@ -7,9 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { XB_RANKS_VERSION = 1, XB_RANKS_PIECE = 1 << 28 }; /* bytes of a send at most */
+enum { XB_RANKS_VERSION = 2, XB_RANKS_PIECE = 1 << 28 }; /* bytes of a send at most */
 
-/* Any thread may call. Messages from one rank to another arrive in their order. */
+/* Bytes out to one rank while others come in from another; -1: none. */
+typedef struct xb_swap {
+    int to, from;
+    const void *out;
+    void *in;
+    int out_size, in_size;
+} xb_swap;
+
+/* Any thread may call. Messages from one rank to another arrive in their order. What
+ * swap moves does not meet what the others move. */
 typedef struct xb_transport {
     size_t struct_size;
     int version;
@@ -17,6 +26,9 @@ typedef struct xb_transport {
     void (*send)(int to, const void *bytes, int size);
     bool (*waiting)(int *from); /* whether a message is there, and whose */
     void (*receive)(int from, void *bytes, int size);
+    /* False where `give_up`, which is asked now and then, says so before all bytes have
+     * moved. */
+    bool (*swap)(const xb_swap *swap, bool (*give_up)(void *arg), void *arg);
     void (*rest)(int microseconds);
     void (*finish)(void);
     void (*abort)(int code); /* does not return; all ranks end */

@@ -59,6 +59,21 @@ void xb_rank_compare_inputs(xb_ranks *r)
     }
 }
 
+/* A rank that ends says so and waits for the word to; a process that is not there any
+ * more without it has died. */
+void xb_rank_watch(xb_ranks *r)
+{
+    char why[80];
+    for (int i = 1; i < r->comm.size; i++) {
+        xb_rank_state *s = &r->state[i];
+        if (s->ended || s->process == 0 || xb_os_process_lives(s->process)) continue;
+        snprintf(why, sizeof why, "its process, number %lld, has died",
+                 (long long)s->process);
+        r->died = s->ended = true;
+        xb_rank_blame(r, i, XB_E_IO, why);
+    }
+}
+
 /* Keeps the text of a message. */
 static void keep(char **to, xb_rank_message *m)
 {
@@ -83,7 +98,12 @@ static void take(xb_ranks *r, xb_rank_message *m)
 {
     xb_rank_state *s = &r->state[m->from];
     switch ((xb_rank_word)m->head.word) {
-    case XB_RANK_JOIN: keep(&s->joined, m); break;
+    case XB_RANK_JOIN:
+        keep(&s->joined, m);
+        if ((uint64_t)m->head.deal == xb_os_machine() &&
+            xb_os_process_lives(m->head.item))
+            s->process = m->head.item;
+        break;
     case XB_RANK_INPUTS:
         keep(&s->inputs, m);
         xb_rank_compare_inputs(r);
@@ -94,6 +114,8 @@ static void take(xb_ranks *r, xb_rank_message *m)
     case XB_RANK_END:
         s->ended = true;
         s->code = m->head.item;
+        if (m->head.deal == XB_E_CANCELLED && r->stop_code == 0)
+            r->stop_code = m->head.item;
         if (m->head.item != 0)
             xb_rank_blame(r, m->from, (xb_status)m->head.deal, m->bytes);
         break;
@@ -105,14 +127,20 @@ static void take(xb_ranks *r, xb_rank_message *m)
 static void *serve(void *arg)
 {
     enum { QUICK = 50, SLOW = 1000 }; /* microseconds */
+    const double patience = 0.02;     /* seconds between two looks at who lives */
     xb_ranks *r = arg;
     int from, rest = QUICK;
+    double watched = xb_os_seconds();
     for (bool leave = false; !leave;) {
         xb_rank_message m = {0};
         const bool there = r->by->waiting(&from);
         if (there && !xb_rank_receive(r, &m, from)) r->by->abort(1);
         xb_os_lock_take(&r->lock);
         if (there) take(r, &m);
+        if (!there && xb_os_seconds() - watched > patience) {
+            xb_rank_watch(r);
+            watched = xb_os_seconds();
+        }
         leave = r->leave && !there;
         xb_os_lock_give(&r->lock);
         free(m.bytes);

@@ -32,11 +32,29 @@ bool xb_rank_receive(xb_ranks *r, xb_rank_message *out, int from)
     return true;
 }
 
+static bool is_gone(const xb_ranks *r)
+{
+    return r->process > 0 && !xb_os_process_lives(r->process);
+}
+
 bool xb_rank_await(xb_ranks *r, xb_rank_message *out)
 {
-    enum { QUICK = 20, SLOW = 500 }; /* microseconds */
-    int from, rest = QUICK;
-    for (; !r->by->waiting(&from); rest = rest < SLOW ? 2 * rest : SLOW)
+    enum { QUICK = 20, SLOW = 500, LOOK = 64 }; /* microseconds; turns */
+    int from, rest = QUICK, turn = 0;
+    for (; !r->by->waiting(&from); rest = rest < SLOW ? 2 * rest : SLOW) {
+        if (++turn % LOOK == 0 && is_gone(r)) return false;
         r->by->rest(rest);
+    }
     return xb_rank_receive(r, out, from);
+}
+
+/* Nothing but STOP comes where nothing was asked for. */
+bool xb_rank_dismissed(xb_ranks *r)
+{
+    xb_rank_message m = {0};
+    int from;
+    if (!r->by->waiting(&from)) return is_gone(r);
+    const bool got = xb_rank_receive(r, &m, from);
+    free(m.bytes);
+    return !got || m.head.word == XB_RANK_STOP;
 }

@@ -1,5 +1,6 @@
-/* campaign.c: readings of many cells to the curves of a device (maths K1). Readings are
- * sorted by cell and time to check them, then by state, time and how far they moved. */
+/* campaign.c: makes the curves of a device from readings of many cells (maths K1).
+ * Readings are sorted by cell and time to check them, then by state, time and distance
+ * moved. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static int by_place(const void *left, const void *right)
     return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-/* ---- what cannot be */
+/* ---- refused readings */
 
 static xb_status refuse(const readings *all, int64_t row, const char *why)
 {
@@ -67,7 +68,7 @@ static xb_status copy_row(readings *all, const xb_campaign *c, int64_t i)
         .row = i,
     };
     if (!isfinite(r.cell) || !isfinite(r.state))
-        return refuse(all, i, "expected a number of the cell and one of its state");
+        return refuse(all, i, "expected a number for the cell and one for its state");
     if (!(r.time >= 0 && isfinite(r.time)))
         return refuse(all, i, "expected a time of 0 s or more after programming");
     if (!(r.value >= 0 && isfinite(r.value)))
@@ -78,8 +79,8 @@ static xb_status copy_row(readings *all, const xb_campaign *c, int64_t i)
     return XB_OK;
 }
 
-/* Readings of one cell, in the order of time: one state, no time twice; each learns what
- * was programmed. */
+/* Checks the readings of one cell in the order of time (one state, no time twice) and
+ * sets their programmed conductance. */
 static xb_status check_cell(readings *all, int64_t from, int64_t to)
 {
     reading *r = all->r;
@@ -130,8 +131,8 @@ static xb_status find_times(const readings *all, times *out)
         if (t == 0 || (k > 0 && out->at[k - 1] == t)) continue;
         if (out->n == XB_DEVICE_TIMES)
             return xb_fail(all->ctx, XB_E_INPUT,
-                           "%smore than %d different times: give each reading the time"
-                           " that was meant, the same for all cells",
+                           "%smore than %d different times: give each reading its "
+                           "nominal time, the same for all cells",
                            all->source, XB_DEVICE_TIMES);
         memmove(&out->at[k + 1], &out->at[k], (size_t)(out->n - k) * sizeof *out->at);
         out->at[k] = t;
@@ -139,8 +140,7 @@ static xb_status find_times(const readings *all, times *out)
     }
     if (out->n > 0) return XB_OK;
     return xb_fail(all->ctx, XB_E_INPUT,
-                   "%sall readings are at time 0: nothing is known"
-                   " of what happens later",
+                   "%sall readings are at time 0: they do not show what happens later",
                    all->source);
 }
 
@@ -160,7 +160,7 @@ static int64_t span_end(const readings *all, int64_t from, bool time)
     return to;
 }
 
-/* Cells of a state that were read at the time that most were read at. */
+/* The number of cells of a state at the time with the most readings. */
 static int64_t count_cells(const readings *all, span state)
 {
     int64_t most = 0;
@@ -248,8 +248,8 @@ static xb_status fill_state(const readings *all, xb_device *d, int64_t s, span s
         if (all->r[i].time == 0) continue;
         if (!describe_node(xb_device_node_at(d, s, k), &all->r[i], to - i))
             return refuse(all, all->r[i].row,
-                          "all cells of its state have moved by the same at this time:"
-                          " no measurement does that");
+                          "all cells of its state have moved by the same amount at this "
+                          "time, which no measurement shows");
         k++;
     }
     return XB_OK;
@@ -335,10 +335,10 @@ xb_status xb_device_measure(xb_ctx *ctx, xb_device **out, const xb_campaign *cam
 {
     xb_device_options chosen_opt;
     XB_TRY(XB_OPTIONS_READ(ctx, device, &chosen_opt, opt, source));
-    if (campaign->n < 1) return xb_fail(ctx, XB_E_INPUT, "a campaign without readings");
+    if (campaign->n < 1) return xb_fail(ctx, XB_E_INPUT, "the campaign has no readings");
     if (chosen_opt.least < NODE_LEAST)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "at least %lld cells a state: expected %d or more",
+                       "at least %lld cells per state: expected %d or more",
                        (long long)chosen_opt.least, NODE_LEAST);
     char source[XB_DEVICE_TEXT + 2] = "";
     if (chosen_opt.source) snprintf(source, sizeof source, "%.255s: ", chosen_opt.source);

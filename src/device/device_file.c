@@ -1,4 +1,4 @@
-/* device_file.c: devices as JSON. What is read is checked as if it came from an enemy. */
+/* device_file.c: devices as JSON. Nothing in a file is trusted. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,13 +138,13 @@ static xb_status read_numbers(xb_ctx *ctx, double *out, const json_t *object,
     return XB_OK;
 }
 
-/* A whole number from 0 on. */
+/* A whole number, 0 or more. */
 static xb_status read_count(xb_ctx *ctx, int64_t *out, const json_t *object,
                             const char *path, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_integer(value) || json_integer_value(value) < 0)
-        return xb_fail(ctx, XB_E_INPUT, "%s: '%s': expected a whole number from 0 on",
+        return xb_fail(ctx, XB_E_INPUT, "%s: '%s': expected a whole number, 0 or more",
                        path, key);
     *out = json_integer_value(value);
     return XB_OK;
@@ -192,8 +192,8 @@ static xb_status read_state(xb_ctx *ctx, xb_device *d, int64_t s, const json_t *
     if (state->conductance < 0 || state->error < 0 ||
         (s > 0 && state->conductance <= d->state[s - 1].conductance))
         return xb_fail(ctx, XB_E_INPUT,
-                       "%s: state %lld has a conductance of %g: expected them to ascend"
-                       " from 0 on",
+                       "%s: state %lld has a conductance of %g: expected ascending "
+                       "conductances, 0 or more",
                        path, (long long)s + 1, state->conductance);
     XB_TRY(read_list(ctx, &moves, o, path, "relaxation", (size_t)d->times,
                      (size_t)d->times));
@@ -218,7 +218,7 @@ static xb_status read_correlation(xb_ctx *ctx, xb_state_record *r, const json_t 
     return XB_OK;
 }
 
-/* A text shorter than `size`, if it is there. */
+/* A text shorter than `size`, if the key exists. */
 static xb_status read_short(xb_ctx *ctx, char *out, size_t size, const json_t *o,
                             const char *path, const char *key)
 {
@@ -265,8 +265,8 @@ static xb_status read_record(xb_ctx *ctx, xb_device *d, int64_t i, const json_t 
     if (t->conductance < 0 ||
         (i > 0 && t->conductance <= d->record[i - 1].trace.conductance))
         return xb_fail(ctx, XB_E_INPUT,
-                       "%s: trace %lld has a conductance of %g: expected them to ascend"
-                       " from 0 on",
+                       "%s: trace %lld has a conductance of %g: expected ascending "
+                       "conductances, 0 or more",
                        path, (long long)i + 1, t->conductance);
     if (!(t->width > 0) || t->width_error < 0 || t->independent < 0 || r->interval_s < 0)
         return xb_fail(ctx, XB_E_INPUT, "%s: a width of %g: expected more than 0", path,
@@ -281,7 +281,7 @@ static xb_status read_times(xb_ctx *ctx, xb_device *d, const json_t *root,
     for (int64_t k = 0; k < d->times; k++)
         if (!(d->time[k] > (k ? d->time[k - 1] : 0)))
             return xb_fail(ctx, XB_E_INPUT,
-                           "%s: 'times_s': expected times above 0 that ascend", path);
+                           "%s: 'times_s': expected ascending times above 0", path);
     double rank[XB_DEVICE_RANKS];
     XB_TRY(read_numbers(ctx, rank, root, path, "ranks", XB_DEVICE_RANKS));
     for (int i = 0; i < XB_DEVICE_RANKS; i++)
@@ -340,7 +340,7 @@ static xb_status read_device(xb_ctx *ctx, xb_device **out, const json_t *root,
     XB_TRY(xb_json_known_keys(ctx, root, path, known));
     if (traces)
         XB_TRY(read_list(ctx, &traces, root, path, "traces", 1, XB_DEVICE_STATES));
-    const size_t least = traces ? 0 : 1; /* traces alone will do */
+    const size_t least = traces ? 0 : 1; /* traces alone suffice */
     XB_TRY(read_list(ctx, &states, root, path, "states", least, XB_DEVICE_STATES));
     XB_TRY(read_list(ctx, &times, root, path, "times_s",
                      json_array_size(states) > 0 ? 1 : least, XB_DEVICE_TIMES));

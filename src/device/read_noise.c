@@ -1,5 +1,5 @@
 /* read_noise.c: the width of a device's read noise as a function of its state (maths K5),
- * from traces of cells that stay in one state. Also what unit a device is in. */
+ * from traces of cells that stay in one state. It also interprets the device's unit. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-/* recordings.c: traces of cells, each in one state, to the read noise of a device: width,
- * correlation and law of the stationary part by state, and whether all states have one
- * shape (maths K6). The parts and their laws are those of series/ and fit/. */
+/* recordings.c: makes the read noise of a device from traces of cells, each in one state:
+ * width, correlation and law of the stationary part by state, and whether all states have
+ * the same shape (maths K6). series/ finds the stationary parts and fit/ their laws. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static xb_status compare_shapes(xb_ctx *ctx, xb_device *d, reading_of *r)
     return XB_OK;
 }
 
-/* The law for all states: of the trace that knows most. */
+/* The law for all states: that of the trace with the most independent samples. */
 static void choose_law(xb_ctx *ctx, xb_device *d, const reading_of *r)
 {
     int64_t best = 0;
@@ -171,7 +171,7 @@ static int by_conductance(const void *left, const void *right)
     return ascending(&a->trace.conductance, &b->trace.conductance);
 }
 
-/* After all is known of them by their place, which this changes. */
+/* Called last, because it changes the order that the other steps rely on. */
 static xb_status order_traces(xb_ctx *ctx, xb_device *d)
 {
     qsort(d->record, (size_t)d->traces, sizeof *d->record, by_conductance);

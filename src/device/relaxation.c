@@ -1,4 +1,4 @@
-/* relaxation.c: a device's curves at any conductance and time (maths K2-K4). */
+/* relaxation.c: a device's curves at any conductance and time (maths K2-K4, K7). */
 #include "device/relaxation.h"
 
 #include <math.h>
@@ -106,8 +106,8 @@ static place place_state(const xb_device *d, double g)
     return (place){i, i + 1, (g - a) / (b - a), false};
 }
 
-/* (K3) Between times on the logarithm; before the first as at the first, later than the
- * last on the line through the last two, so that part is above 1. */
+/* (K3) Between times on the logarithm; before the first time as at the first; after the
+ * last time extrapolated along the line through the last two, so that part is above 1. */
 static place place_time(const xb_device *d, double t)
 {
     const int64_t last = d->times - 1;
@@ -158,6 +158,13 @@ xb_device_move xb_device_moved(const xb_device *d, double conductance, double se
     return between(state, &low, &high);
 }
 
+double xb_device_program_error(const xb_device *d, double conductance)
+{
+    if (d->states == 0) return 0;
+    const place p = place_state(d, conductance);
+    return along(p, d->state[p.low].error, d->state[p.high].error); /* (K7) */
+}
+
 /* (K4) The standardised quantile of rank u at one node. */
 static double quantile(const xb_device_node *node, double u)
 {
@@ -167,7 +174,7 @@ static double quantile(const xb_device_node *node, double u)
     return node->shape[k - 1] + (u - a) / (b - a) * (node->shape[k] - node->shape[k - 1]);
 }
 
-/* Shapes have no meaning beyond the last time: theirs is the last one's. */
+/* Shapes are not extrapolated: beyond the last time the last shape is used. */
 static double shape_between(const xb_device *d, place state, place time, double u)
 {
     if (time.part > 1) time.part = 1;

@@ -1,4 +1,4 @@
-/* relaxation.h: a device inside, and what its file shares with the campaign. */
+/* relaxation.h: the inside of a device, and what its file and the campaign share. */
 #ifndef XB_DEVICE_RELAXATION_H
 #define XB_DEVICE_RELAXATION_H
 
@@ -6,8 +6,8 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/json.h"
 
-/* Ranks at which quantiles are kept: close to each other towards the ends, where a few
- * cells go far. */
+/* Ranks at which quantiles are kept; they are denser towards the ends, where a few cells
+ * move far. */
 enum { XB_DEVICE_RANKS = 27, XB_DEVICE_TEXT = 256 };
 extern const double xb_device_rank[XB_DEVICE_RANKS];
 
@@ -22,7 +22,7 @@ enum { XB_DEVICE_LAGS = 31 };
 /* One state's trace, and how its samples depend on each other. */
 typedef struct xb_state_record {
     xb_device_trace trace;
-    double interval_s;                  /* 0: not known */
+    double interval_s;                  /* 0: unknown */
     double correlation[XB_DEVICE_LAGS]; /* at lags of 1, 2, 4, ... samples */
     int lags;
     char law[XB_DEVICE_TEXT]; /* of this state; "": not known */
@@ -37,9 +37,9 @@ struct xb_device {
     xb_device_node *node;   /* [states][times] */
     int64_t traces;
     xb_state_record *record; /* [traces] */
-    char shapes[32];          /* of the states: "agree", "differ", ...; "": one or none */
-    double shapes_p;          /* NAN: not tested */
-    json_t *law;              /* a law file; NULL: there is no law for all states */
+    char shapes[32];         /* of the states: "agree", "differ", ...; "": one or none */
+    double shapes_p;         /* NAN: not tested */
+    json_t *law;             /* a law file; NULL: there is no law for all states */
 };
 
 /* A device without numbers. */

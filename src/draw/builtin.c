@@ -1,6 +1,6 @@
-/* builtin.c: the built-in noise sample: n draws of the reference device, by its
- * exact quantile (not by the sampler that the studies are there to examine).
- * Draw i is a function of (seed, i) alone. */
+/* builtin.c: the built-in noise sample: n draws of the reference device, by its exact
+ * quantile, not by the sampler that the studies examine. Draw i is a function of (seed,
+ * i) alone. */
 #include "crossbayes/draw.h"
 #include "crossbayes/extend.h"
 

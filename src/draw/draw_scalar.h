@@ -1,6 +1,6 @@
-/* draw_scalar.h: what one draw is, from a word to a value: the tables and the arithmetic,
+/* draw_scalar.h: how one draw is made from a word: the tables and the arithmetic, written
  * once for the CPU and the GPU; maths D6-D9. The plain kernel (kernel_ref.c) uses it, the
- * vector kernels reproduce it bit for bit, the GPU's compiler reads it. */
+ * vector kernels reproduce it bit for bit, and the GPU's compiler includes it. */
 #ifndef XB_DRAW_DRAW_SCALAR_H
 #define XB_DRAW_DRAW_SCALAR_H
 
@@ -94,7 +94,7 @@ XB_BOTH int xb_table_column(float *r, uint32_t word, int columns, int halves)
     return halves == 2 && word >> 31 ? column + columns : column;
 }
 
-/* The fast path's value, from the polynomial's: the word's top bit turns the sign. */
+/* The fast path's value from the polynomial's: the word's top bit flips the sign. */
 XB_BOTH float xb_table_signed(float y, uint32_t word)
 {
 #if defined(__CUDA_ARCH__)
@@ -104,7 +104,7 @@ XB_BOTH float xb_table_signed(float y, uint32_t word)
 #endif
 }
 
-/* ---- double polynomials on pieces of s, for what the table cannot give */
+/* ---- double polynomials on pieces of s, for draws that the table cannot make */
 
 enum { XB_PIECE_DEGREE = 15, XB_PIECES_MAX = 4096, XB_PIECE_INDEX = 4096 };
 
@@ -148,8 +148,8 @@ XB_BOTH double xb_piece_value(const xb_piece *piece, double s)
     return piece->times_s ? y * s : y;
 }
 
-/* Where the pieces end, [n], side by side: a search for one then stays in few lines of
- * the cache. They are in the same block as the pieces, which has this many bytes. */
+/* The ends of the pieces, [n], side by side, so that a search stays in few cache lines.
+ * They are in the same block as the pieces, which has this many bytes. */
 XB_BOTH const double *xb_pieces_ends(const xb_pieces *p)
 {
     return (const double *)(const void *)(p->piece + p->n);
@@ -160,8 +160,8 @@ XB_BOTH size_t xb_pieces_bytes(int64_t n)
 }
 
 /* The first piece that does not end below s, among those of its 4096th of [0, 1]: they
- * crowd where the law is steep. Bisection without a branch on what is compared: nobody
- * could foretell it, and draws that are made beside each other would wait. */
+ * are dense where the law is steep. The bisection has no branch on the comparison,
+ * because it would be unpredictable and would stall the other draws. */
 XB_BOTH const xb_piece *xb_pieces_find(const xb_pieces *p, double s)
 {
     const double *end = xb_pieces_ends(p);
@@ -186,12 +186,12 @@ XB_BOTH double xb_pieces_value(const xb_pieces *p, double s)
 
 /* ---- a law's draws */
 
-/* What a word becomes before the law's own quantile: an affine map. */
+/* The affine map from the law's own support to the draw. */
 typedef struct xb_affine {
     double shift, scale, inverse; /* z = (x - shift) * inverse, inverse = 1 / scale */
 } xb_affine;
 
-/* All that draws are made from; a copy of it makes the same draws elsewhere. */
+/* Everything that draws are made from; a copy of it makes the same draws elsewhere. */
 typedef struct xb_draw_source {
     uint64_t identity; /* a hash of the rest: sources that have the same are the same */
     bool symmetric;
@@ -206,7 +206,7 @@ XB_BOTH double xb_source_standardised(const xb_draw_source *d, double x, bool up
     return ((d->symmetric && upper ? -x : x) - d->affine.shift) * d->affine.inverse;
 }
 
-/* The slow path for one word, in two steps: where it is, */
+/* The slow path for one word, in two steps: its place, */
 typedef struct xb_slow_place {
     double s;
     const xb_piece *piece;
@@ -220,7 +220,7 @@ XB_BOTH xb_slow_place xb_source_place(const xb_draw_source *d, uint32_t word)
     return place;
 }
 
-/* and what that is worth. */
+/* and the value there. */
 XB_BOTH float xb_source_value(const xb_draw_source *d, const xb_slow_place *at,
                               uint32_t word)
 {

@@ -4,9 +4,8 @@
  * them: 32 floats are two vector registers of AVX-512, and looking a coefficient up is
  * one permutation. A wide one has 1023 cubics that stay in the first-level cache. Each
  * cell holds the polynomial through Chebyshev-Lobatto points of the exact quantile (end
- * points included, so neighbours join), its coefficients rounded to float, the linear
- * one lowered by a few ulps where that is needed for the values to stay in order across
- * the join.
+ * points included, so neighbours join), with coefficients rounded to float; the linear
+ * one is lowered by a few ulps if necessary to keep the values in order across the join.
  *
  * The degree (3 to 7) of a narrow table, or a wide one, is the cheapest by counted
  * operations, slow cells included: cells in which the float path would miss u by more
@@ -80,7 +79,7 @@ static int checks_of(const table_maker *m, const xb_draw_table *t, int cell)
     return t->columns == XB_COLUMNS_WIDE && m->gaps == 0 ? CHECKS_WIDE : CHECKS;
 }
 
-/* What the table holds at s: z, negated in the upper half; ascending in s. */
+/* The value of the table at s: z, negated in the upper half; it ascends with s. */
 static double wanted(const table_maker *m, bool upper, double s)
 {
     /* s = 0 is the edge, or minus infinity: stay off it, no word gets there */
@@ -89,8 +88,8 @@ static double wanted(const table_maker *m, bool upper, double s)
     return upper ? -z : z;
 }
 
-/* How far u is missed at a word, in units of what is allowed: U_ERROR_MAX, or the
- * rounding of a float where the law is so steep that no float does better. */
+/* The error of u at a word, in units of the allowed error: U_ERROR_MAX, or the rounding
+ * of a float if the law is so steep that no float is more accurate. */
 static double u_excess_at(double *error, const table_maker *m, const xb_draw_table *t,
                           uint32_t word)
 {
@@ -161,7 +160,7 @@ static void table_fit(xb_draw_table *t, const table_maker *m)
     t->u_error = 0;
     for (int half = 0; half < t->halves; half++) {
         int first = half * t->columns, last = first + t->columns - 1;
-        /* s = 1: the median; what rounding leaves of 0 is another on each machine */
+        /* s = 1: the median; the rounding error of 0 differs from machine to machine */
         coef_set(t, 0, last, t->halves == 1 ? 0 : (float)wanted(m, half, 1));
         for (int column = last - 1; column >= first; column--) {
             cell_fit(t, m, half, column - first);

@@ -33,20 +33,20 @@ typedef struct xb_kernel {
     /* The same for given words, XB_BLOCK * blocks of them. */
     void (*values)(float *z, int64_t blocks, const xb_draw_source *source,
                    const uint32_t *word);
-    /* Optional: a product that uses draws up as it makes them, from block `first`
-     * on. */
+    /* Optional: a product that consumes draws as it makes them, from block `first` on. */
     void (*multiply)(const xb_draw_product *job, const xb_draw_source *source,
                      const xb_stream *where, int64_t first);
 } xb_kernel;
 
-extern const xb_kernel xb_kernel_ref; /* plain C, what is right */
+extern const xb_kernel xb_kernel_ref; /* plain C, the reference */
 
 /* The best kernel this machine can run; the one of a given name, or NULL if it
  * is not compiled in or the machine lacks it. */
 static inline const xb_kernel *xb_kernel_best(void) { return xb_level_at(0)->draw; }
 const xb_kernel *xb_kernel_find(const char *level);
 
-/* What a sampler's draws are made from, for those who make them elsewhere. Borrowed. */
+/* The data that a sampler's draws are made from, for backends that make them elsewhere.
+ * Borrowed. */
 const xb_draw_source *xb_sampler_source(const xb_sampler *s);
 
 /* The product with the draws of elements from `first` on, a multiple of XB_BLOCK, by a

@@ -7,8 +7,7 @@
  * permutation each, or whole rows loaded and transposed) and `degree` fused
  * multiply-adds.
  *
- * Nothing is stored but the draws. No branch depends on data except one for
- * slow cells. */
+ * Only the draws are stored. No branch depends on data except one for slow cells. */
 #include "base/philox.h"
 #include "draw/kernel.h"
 #include "draw/lanes.h"
@@ -137,8 +136,8 @@ LANE_INLINE lane_int column_lanes(lane_int word, vec place, int columns, int hal
     return halves == 2 ? int_add(column, int_top_bit(word, columns)) : column;
 }
 
-/* which is noted where its coefficients are a row in memory: known early, the rows are
- * at hand when their turn comes; */
+/* which is stored early if its coefficients are a row in memory, so that the rows are in
+ * the cache when they are needed; */
 LANE_INLINE bool goes_by_rows(int columns)
 {
 #ifdef LANE_PERMUTES
@@ -149,9 +148,9 @@ LANE_INLINE bool goes_by_rows(int columns)
 #endif
 }
 
-/* The compiler may not see through the store: it would take the places out of the register
- * one by one, on the units that shuffle, which are short here; loads are not. Measured:
- * 1.03 ns a draw of a wide table becomes 0.92. */
+/* The compiler must not see through the store: otherwise it would extract the places from
+ * the register one by one on the shuffle units, which are the bottleneck here; loads are
+ * not. Measured: 1.03 ns a draw of a wide table becomes 0.92. */
 LANE_INLINE void note_rows(uint32_t *row, lane_int column, int columns)
 {
     lane_int halves = int_add(column, column);
@@ -203,23 +202,29 @@ typedef struct slow_draw {
     uint32_t word;
 } slow_draw;
 
-/* The slow draws of one block, added to a list. */
-static int64_t note_slow(slow_draw *slow, int64_t count, float *z, const uint32_t *word)
+/* Which draws of a block are slow. */
+LANE_INLINE uint64_t nan_mask_of(const float *z)
 {
     uint64_t mask = 0;
     for (int i = 0; i < 4 * PER_BLOCK; i++) {
         vec y = vec_load(z + i * LANES);
         mask |= (uint64_t)float_nan_mask(y, y) << i * LANES;
     }
-    for (; mask; mask &= mask - 1) {
+    return mask;
+}
+
+/* The slow draws of one block, added to a list. */
+static int64_t note_slow(slow_draw *slow, int64_t count, float *z, const uint32_t *word)
+{
+    for (uint64_t mask = nan_mask_of(z); mask; mask &= mask - 1) {
         int l = __builtin_ctzll(mask);
         slow[count++] = (slow_draw){z + l, word[l]};
     }
     return count;
 }
 
-/* Makes the draws of a list: first all their pieces, then all values, so that those of
- * one do not wait for the search of another. */
+/* Makes the draws of a list: first finds all their pieces, then computes all values, so
+ * that no value waits for the search of another. */
 static void make_slow(const xb_draw_source *d, const slow_draw *slow, int64_t count)
 {
     enum { TOGETHER = 64 };
@@ -233,8 +238,7 @@ static void make_slow(const xb_draw_source *d, const slow_draw *slow, int64_t co
     }
 }
 
-/* Blocks that have slow draws: these are made many at a time and out of the way of the
- * fast loop. */
+/* Blocks that have slow draws: these are made many at a time, outside the fast loop. */
 enum { LATE = 16 };
 
 typedef struct late_draws {
@@ -312,7 +316,7 @@ LANE_INLINE bool draw_block(vec y[4][PER_BLOCK], lane_int word[4][PER_BLOCK],
     return mask != 0;
 }
 
-/* The first block, which has no other to run beside. */
+/* The first block, which has no other block to overlap with. */
 LANE_INLINE void draw_start(philox_state *p, const philox_start *s, int64_t first,
                             int64_t step)
 {
@@ -327,10 +331,17 @@ LANE_INLINE void store_block(float *z, vec y[4][PER_BLOCK])
         vec_store(z + i * LANES, y[i / PER_BLOCK][i % PER_BLOCK]);
 }
 
+#ifdef LANES_FEW
+#include "draw/kernel_staged.h"
+#endif
+
 LANE_INLINE void draw_blocks(float *z, int64_t blocks, const xb_draw_source *d,
                              const xb_stream *where, int64_t first, int columns,
                              int degree, int halves)
 {
+#ifdef LANES_FEW
+    staged_blocks(z, blocks, d, where, first, columns, degree, halves);
+#else
     philox_start s = start_of(where);
     philox_state p;
     late_draws late;
@@ -345,6 +356,7 @@ LANE_INLINE void draw_blocks(float *z, int64_t blocks, const xb_draw_source *d,
         if (__builtin_expect(some, 0)) late_note(&late, z, word, d);
     }
     if (late.count) late_make(&late, d);
+#endif
 }
 
 #include "draw/kernel_product.h"

@@ -1,5 +1,5 @@
-/* kernel_ref.c: the draws in plain scalar C. Defines what is right; the vector
- * kernels are compared with it bit for bit. */
+/* kernel_ref.c: the draws in plain scalar C. It is the reference with which the vector
+ * kernels are compared bit for bit. */
 #include <math.h>
 #include <string.h>
 

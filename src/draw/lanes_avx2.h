@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #define LANES_NATIVE 1
+#define LANES_FEW 1 /* sixteen registers: see kernel_staged.h */
 enum { LANES = 8, ROWS_ONE = 12, ROWS_TWO = 6 };
 typedef __m256i lane_int;
 typedef __m256 vec;

@@ -1,11 +1,10 @@
 /* pieces.c: adaptive bisection of the quantile in s = sqrt(2 v); maths D6, D7.
  *
- * The density of a device law vanishes linearly at its edges, so the distance
- * from the edge is analytic in s and a few pieces do. Where it is not (Gaussian
- * tails, a density that vanishes faster, a gap between modes), bisection simply
- * goes on towards the hard place: dyadic pieces resolve any power or logarithm.
- * Nothing is cut off: below the first piece (v < 2^-69, which no draw reaches)
- * the law's own quantile answers.
+ * The density of a device law vanishes linearly at its edges, so the distance from the
+ * edge is analytic in s and a few pieces suffice. Elsewhere (Gaussian tails, a density
+ * that vanishes faster, a gap between modes), bisection continues towards the difficult
+ * point: dyadic pieces resolve any power or logarithm. Nothing is cut off: below the
+ * first piece (v < 2^-69, which no draw reaches) the law's own quantile is used.
  *
  * A piece is accepted when between its nodes |Q(G(u)) - u| <= 1.5e-15 (or a few
  * roundings of x, for steep laws) and also <= 1e-11 u. Measured over the test laws:
@@ -27,7 +26,7 @@ static const double RELATIVE = 1e-11;
 static const double SMALLEST = 0x1p-34;  /* s below which the law itself answers */
 static const double NARROWEST = 0x1p-50; /* a piece no wider is a chord: u moves less */
 
-/* Where the piece's numbers count from: the edge while it is near (the distance
+/* The origin of the piece's numbers: the edge while it is near (so that the distance
  * keeps its precision), zero otherwise. */
 static double origin_of(const xb_law *law, bool upper, double to)
 {
@@ -162,7 +161,7 @@ static xb_status split_panels(piece_list *list, double *edge, int64_t n)
     return piece_split(list, from, 1);
 }
 
-/* Once all pieces are there: their ends behind them, and the index. */
+/* After all pieces are made: stores their ends behind them, and the index. */
 static xb_status pieces_close(piece_list *list)
 {
     xb_pieces *p = list->out;

@@ -1,9 +1,8 @@
 /* sampler.c: the public sampler: builds the double pieces and the float table of
- * a law, fills arrays with draws. A reader of draw/ starts here.
- *
- * fill: whole blocks of 64 go to the kernel; draws for which the float table is not good
- * enough (slow cells) it makes in double from the same word, many at a time. Ends that
- * are not whole blocks go through a block of their own. */
+ * a law, fills arrays with draws. Start reading draw/ here. fill passes whole blocks of
+ * 64 to the kernel, which makes draws for which the float table is not accurate enough
+ * (slow cells) in double from the same word, many at a time. Incomplete blocks at the
+ * ends go through a temporary block. */
 #include "crossbayes/draw.h"
 
 #include <assert.h>

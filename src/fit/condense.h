@@ -8,7 +8,7 @@
 typedef struct xb_points {
     int64_t n;
     double *x;     /* [n] ascending by group */
-    double *count; /* [n] how many values the point stands for */
+    double *count; /* [n] number of values that the point represents */
     double total;  /* sum of `count` */
 } xb_points;
 
@@ -18,7 +18,8 @@ xb_status xb_points_make(xb_ctx *ctx, xb_points *out, const double *sorted, int6
 void xb_points_free(xb_points *points);
 
 /* (F2) Appends the two-point rule of `count` values in [from, to] with these central
- * moments; one point where the rule would leave the interval. Room must be there. */
+ * moments; one point if the rule would leave the interval. The caller has made room for
+ * it. */
 void xb_points_add(xb_points *points, double count, double mean, double variance,
                    double third, double from, double to);
 

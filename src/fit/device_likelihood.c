@@ -4,9 +4,9 @@
  * With u = 1/B and p = |y| (mtj) or y^2 (ecram) the peak is
  *     q1 = exp(-u p) k / Z,   k = 1 - exp(-u (1 - p)),
  * and everything else follows by differentiating k and Z, whose derivatives in u
- * are short: Z' = 2 exp(-u) - c Z/u with c = 1 or 1/2. k is taken by expm1
- * where it is small, so nothing is lost near the edge or at large B. Domain 1e-3 <= B <=
- * 1e3 (ecram from 1e-6). One exp, one expm1, one log and about 80 flops a point; 50 ns.
+ * are short: Z' = 2 exp(-u) - c Z/u with c = 1 or 1/2. expm1 gives k where it is small,
+ * so no digits are lost near the edge or at large B. Domain 1e-3 <= B <= 1e3 (ecram from
+ * 1e-6). A point costs one exp, one expm1, one log and about 80 flops: 50 ns.
  */
 #include "fit/device_likelihood.h"
 
@@ -40,7 +40,7 @@ static double mtj_normaliser(double u)
     return sum * exp(-u);
 }
 
-/* Z of ecram; loses 1e-13 at B = 1e3, which is far from mattering here. */
+/* Z of ecram; it loses 1e-13 at B = 1e3, which does not matter here. */
 static double ecram_normaliser(double u)
 {
     return sqrt(M_PI / u) * erf(sqrt(u)) - 2 * exp(-u);

@@ -1,6 +1,6 @@
-/* fit.c: from samples to laws: the driver. Checks and sorts the sample, finds how
- * far it remembers itself, fits every family asked for, measures how well each
- * fits, and leaves the choice to fit_choice.c. maths F1-F14. */
+/* fit.c: the driver from samples to laws: checks and sorts the sample, measures its
+ * autocorrelation, fits every requested family, measures how well each fits, and leaves
+ * the choice to fit_choice.c. maths F1-F14. */
 #include "fit/fit.h"
 
 #include <math.h>
@@ -39,8 +39,8 @@ static xb_status check_options(xb_ctx *ctx, const xb_fit_options *opt)
             snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
                      xb_law_family_name(i));
         }
-        return xb_fail(ctx, XB_E_INPUT, "no family '%s': expected one of %s", opt->family,
-                       known);
+        return xb_fail(ctx, XB_E_INPUT, "unknown family '%s': expected one of %s",
+                       opt->family, known);
     }
     if (!(opt->fixed_scale >= 0) || !isfinite(opt->fixed_scale))
         return xb_fail(ctx, XB_E_INPUT, "scale %g: expected more than 0",
@@ -203,7 +203,7 @@ xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
     XB_TRY(check_options(ctx, opt));
     xb_sample sample;
     xb_status status = xb_sample_make(ctx, &sample, x, n);
-    if (status == XB_E_INPUT && opt->source) /* say whose samples they are */
+    if (status == XB_E_INPUT && opt->source) /* name the file of the samples */
         return xb_fail(ctx, status, "%s: %s", opt->source, xb_ctx_message(ctx));
     XB_TRY(status);
     status = fit_sample(ctx, out, &sample, opt);

@@ -1,5 +1,5 @@
-/* fit.h: what a fit holds; filled by fit.c, judged by fit_choice.c, written by
- * fit_json.c. */
+/* fit.h: the contents of a fit, which fit.c fills, fit_choice.c judges and fit_json.c
+ * writes. */
 #ifndef XB_FIT_FIT_H
 #define XB_FIT_FIT_H
 
@@ -28,7 +28,8 @@ struct xb_fit {
 /* Sets `fits` of every family, `chosen`, `outcome` and `verdict`. */
 void xb_fit_choose(xb_fit *fit);
 
-/* What a law file keeps of a fit that it is not of; NULL: memory has run out. */
+/* What a law file keeps of another fit, that of the whole trace; NULL: memory has run
+ * out. */
 json_t *xb_fit_short_json(const xb_fit *fit);
 /* The law file. The caller owns it. */
 json_t *xb_fit_to_json(const xb_ctx *ctx, const xb_fit *fit);

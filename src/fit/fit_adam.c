@@ -1,6 +1,6 @@
 /* fit_adam.c: the paper's optimiser, on the same likelihood and variables as
- * Newton's method; maths F11. Kept for comparison: it takes some thousand steps
- * to the optimum that Newton's method finds in a handful. */
+ * Newton's method; maths F11. It is kept for comparison: it takes some thousand steps to
+ * the optimum that Newton's method reaches in a few. */
 #include <math.h>
 #include <string.h>
 

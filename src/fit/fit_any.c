@@ -1,12 +1,11 @@
-/* fit_any.c: maximum likelihood of a family that says nothing but its density: Newton's
+/* fit_any.c: maximum likelihood of a family that gives only its density: Newton's
  * method on its own parameters, the logarithm of the scale and the offset, with
  * derivatives by differences; maths F3, F4, F6.
  *
- * Of a law whose support ends, the offset puts its mean at the sample's; a given offset
- * stays. Gradients come from five
- * points a variable (an error of the fourth power of the step), second derivatives from
- * three. A law is made for every point of a difference, some 30 a step: tenths of a
- * second for a fit. */
+ * For a law with a bounded support, the offset puts its mean at the sample's; a given
+ * offset stays. Gradients use five points per variable (with an error of the fourth power
+ * of the step), second derivatives three. A law is made for every point of a difference,
+ * about 30 per step, so a fit takes tenths of a second. */
 #include <math.h>
 
 #include "fit/condense.h"

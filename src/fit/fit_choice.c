@@ -1,10 +1,9 @@
-/* fit_choice.c: which family, and what to tell the user; maths F5, F12.
- *
- * Among the parametric families that fit the criterion decides. If none does,
- * `empirical` is taken, and the verdict says why, and whether it fits itself. The outcome
- * is decided once; the verdict in words, the file and the page read it. A trace that is
- * nearly all drift has so few independent values that no test can reject anything: then
- * no law can be tested, and the empirical one, which assumes no shape, is taken. */
+/* fit_choice.c: chooses the family and writes the verdict; maths F5, F12. The criterion
+ * decides among the parametric families that fit. If none fits, `empirical` is chosen,
+ * and the verdict says why, and whether that fits. The outcome is decided once; the
+ * verdict, the file and the page use it. A trace that is almost entirely drift has so few
+ * independent values that no test can reject anything: then no law can be tested, and the
+ * empirical law, which assumes no shape, is chosen. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@ static bool too_correlated(const xb_fit *fit)
     return s->n_effective < FEW_EFFECTIVE && (double)s->n >= MANY_EACH * s->n_effective;
 }
 
-/* (F12) One rule for all, the empirical law among them. */
+/* (F12) One rule for all families, including the empirical law. */
 static xb_fit_decision decide(const xb_fit *fit, const xb_fit_family *f)
 {
     double least = fmin(fmin(f->ks_p, f->ad_p), fmin(f->skewness_p, f->kurtosis_p));
@@ -109,7 +108,7 @@ static int count_peaks(const xb_fit *fit)
     return 1;
 }
 
-/* What about the shape speaks against symmetric one-peaked laws. */
+/* The features of the shape that rule out symmetric laws with one peak. */
 static void say_shape(xb_fit *fit)
 {
     const double skewed = 0.3;
@@ -121,7 +120,7 @@ static void say_shape(xb_fit *fit)
     say(fit, ". ");
 }
 
-/* The numbers a family passes or fails by: what decide() looks at. */
+/* The numbers by which decide() accepts or rejects a family. */
 static void say_numbers(xb_fit *fit, const xb_fit_family *f)
 {
     say(fit,
@@ -153,8 +152,8 @@ static void say_correlated(xb_fit *fit)
             " and standard errors allow for it, approximately. ",
             (long long)s->n, s->n_effective);
     if (too_correlated(fit))
-        say(fit, "The trace drifts more than it scatters: a longer or detrended one would"
-                 " say more. ");
+        say(fit, "The trace drifts more than it scatters: a longer or detrended trace "
+                 "would say more. ");
 }
 
 enum { FEW_SAMPLES = 30 };
@@ -163,8 +162,8 @@ static void say_few(xb_fit *fit)
 {
     if (fit->sample.n < FEW_SAMPLES)
         say(fit,
-            "%lld samples are few: tests reject little and the shape is mostly"
-            " assumed. ",
+            "%lld samples are few: the tests have little power, and the shape is mostly "
+            "assumed. ",
             (long long)fit->sample.n);
 }
 
@@ -206,7 +205,7 @@ static const char *criterion_name(const xb_fit *fit)
     return fit->criterion == XB_CRITERION_BIC ? "BIC" : "AIC";
 }
 
-/* What is best by the criterion, and why it is not the choice. */
+/* The best family by the criterion, and why it was not chosen. */
 static void say_refused(xb_fit *fit, int best)
 {
     const xb_fit_family *f = &fit->family[best];
@@ -237,7 +236,7 @@ static void say_empirical(xb_fit *fit, int best)
     if (fit->outcome == XB_FIT_NOTHING) {
         say(fit, "No family fits, and the empirical law does not either (");
         say_numbers(fit, &fit->family[fit->chosen]);
-        say(fit, "): it is used all the same, as it assumes no shape. ");
+        say(fit, "): it is used nevertheless, because it assumes no shape. ");
     } else if (best < 0) {
         say(fit, "No parametric family converged; using the empirical law instead. ");
     } else {

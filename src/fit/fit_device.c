@@ -1,9 +1,9 @@
 /* fit_device.c: the device families' maximum likelihood: starts, boundary
  * cases, standard errors; maths F3, F4, F6. The likelihood is in device_likelihood.c.
  *
- * Three starts on a rough form of the sample, the best one followed to gradient
- * zero on the fine form (graded.c). An optimum at w = 0 or 1 is put there exactly and the
- * rest fitted again; what then has no influence gets no standard error. */
+ * Three starts are tried on a rough form of the sample, and the best one is followed to a
+ * zero gradient on the fine form (graded.c). An optimum at w = 0 or 1 is set exactly and
+ * the rest is fitted again; parameters without influence then get no standard error. */
 #include <math.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static xb_optimum settle(xb_problem *p, xb_optimum best)
     theta[XB_LOGIT_W] = copysign(INFINITY, best.theta[XB_LOGIT_W]);
     xb_problem inner = *p;
     inner.fixed[XB_LOGIT_W] = true;
-    inner.fixed[XB_LOG_B] = theta[XB_LOGIT_W] < 0; /* no peak: B says nothing */
+    inner.fixed[XB_LOG_B] = theta[XB_LOGIT_W] < 0; /* no peak: B has no influence */
     xb_optimum at = xb_newton(&inner, theta);
     if (!(at.value >= best.value)) return best;
     at.iterations += best.iterations;
@@ -98,7 +98,7 @@ static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *
     for (int i = 0; i < XB_VARIABLES; i++) {
         double variance = cov[i * XB_VARIABLES + i];
         error[i] = variance > 0 ? sqrt(variance / n) * task->inflate : INFINITY;
-        const double nothing = 3; /* of a logarithm: the data do not say */
+        const double nothing = 3; /* of a logarithm: the data do not determine it */
         if (error[i] > nothing) error[i] = NAN;
     }
     double w = 1 / (1 + exp(-at->theta[XB_LOGIT_W]));

@@ -1,5 +1,5 @@
-/* fit_json.c: a fit as a law file: the chosen law, and under "fit" everything
- * that speaks for or against it. xb_law_load() reads it back as a law. */
+/* fit_json.c: a fit as a law file: the chosen law, and under "fit" the evidence for and
+ * against it. xb_law_load() reads it back as a law. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* fit_kernels.h: the loops of a fit that touch every value or every run, as kernels for
- * the machine at hand; those that a trace has as well are in series/trace_kernels.h.
- * fit_kernels_body.h is their one source; nothing in it is fused, sums are in a fixed
- * number of lanes: all levels give the same bytes (tests/test_fit_kernels.c). */
+ * the current machine; those that traces also use are in series/trace_kernels.h.
+ * fit_kernels_body.h is their one source; it uses no fused operations and sums in a fixed
+ * number of lanes, so all levels give the same bytes (tests/test_fit_kernels.c). */
 #ifndef XB_FIT_KERNELS_H
 #define XB_FIT_KERNELS_H
 

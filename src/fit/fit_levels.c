@@ -1,12 +1,12 @@
 /* fit_levels.c: how many Gaussian levels a sample has, and which; maths F16.
  *
- * k levels grow from k - 1: every level is split in turn, one is put at either end, and k
- * are spread evenly; each try takes a few steps of EM on about a thousand points, the
- * best two go on, and the better one is ended by Newton's method: with one width for all
- * levels and with one each. k and the kind of width are those of the least BIC, which
- * counts the sample as n_eff values; a kind is given up when a further level has not
- * helped. The one chosen is followed on the whole (condensed) sample. 1e5 values: 10 to
- * 100 ms.
+ * k levels grow from k - 1: every level is split in turn, one is added at either end, and
+ * k levels are spread evenly. Each try takes a few steps of EM on about a thousand
+ * points, the best two continue, and Newton's method finishes the better one, with one
+ * width for all levels and with one each. k and the kind of width are those of the least
+ * BIC, which counts the sample as n_eff values; a kind is dropped when a further level
+ * has not helped. The chosen mixture is then optimised on the whole (condensed) sample.
+ * 1e5 values: 10 to 100 ms.
  *
  * The law found has mean 0 and variance 1, so offset and scale are the mean and the
  * standard deviation of what was fitted. Errors by the delta method from the observed
@@ -242,7 +242,8 @@ static void describe(xb_fit_family *out, const candidate *c, const level_search 
     double offset = (s->task->offset - info->mean) / info->sd;
     answers(value, &c->m, given, offset);
     spread_errors(variance, c, count, given, offset);
-    const double exact = 1e-10; /* of a variance: the answer does not depend on the fit */
+    const double exact =
+        1e-10; /* of a variance: below it the answer does not depend on the fit */
     for (int i = 0; i < 3 * k; i++) {
         char name[16];
         snprintf(name, sizeof name, "%c%d", "xps"[i / k], i % k + 1);

@@ -17,7 +17,7 @@ enum { STEPS_MAX = 200, HALVINGS = 40 };
 
 static const double STEP_MAX = 2;
 static const double GRADIENT_AIM = 1e-13;
-static const double GRADIENT_GOOD = 1e-10; /* enough once the value rises no more */
+static const double GRADIENT_GOOD = 1e-10; /* sufficient once the value no longer rises */
 
 /* The variables that may move, and their part of gradient and Hessian. */
 typedef struct free_part {
@@ -54,7 +54,7 @@ static void take_free(free_part *out, const xb_problem *p, const double *gradien
             part[a * out->n + b] = hessian[out->index[a] * p->n + out->index[b]];
     }
     if (!xb_eigen_symmetric(out->curvature, out->vectors, part, out->n))
-        out->n = 0; /* no directions: no step, and no errors to tell */
+        out->n = 0; /* without directions there is no step and no standard error */
 }
 
 static void newton_step(double *step, const xb_problem *p, const free_part *part)
@@ -84,7 +84,8 @@ static void evaluate(state *s, const xb_problem *p)
     s->value = p->f(p->arg, s->theta, s->gradient, s->hessian);
 }
 
-/* At the top the value is lost in its own rounding; the gradient still tells. */
+/* At the maximum the value is dominated by rounding, but the gradient is still
+ * informative. */
 static bool improves(const state *next, const state *s, const xb_problem *p)
 {
     const double rounding = 1e-13;
@@ -95,7 +96,7 @@ static bool improves(const state *next, const state *s, const xb_problem *p)
                xb_free_gradient(p, s->theta, s->gradient, held);
 }
 
-/* Halves the step until it improves matters. */
+/* Halves the step until the value improves. */
 static bool advance(state *s, const xb_problem *p, const double *step)
 {
     state next;

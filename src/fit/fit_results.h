@@ -1,4 +1,4 @@
-/* fit_results.h: what a fit found, as the library holds it; users read it by the
+/* fit_results.h: the results of a fit inside the library; users read them by the
  * functions of crossbayes/fit.h. */
 #ifndef XB_FIT_RESULTS_H
 #define XB_FIT_RESULTS_H

@@ -2,10 +2,11 @@
  * density (`jet`): Newton's method on its own parameters, the logarithm of the scale and
  * the offset, all at once; maths F3, F4, F6, F15.
  *
- * The offset is a parameter like the others: of a skewed or heavy-tailed law the sample's
- * mean is a poor estimate of it. Values are counted from the median in units of the
- * quartiles' distance, which outliers do not move. Each of the family's starts climbs on
- * 512 order statistics; the best of them is followed on the whole sample. */
+ * The offset is a parameter like the others, because the sample's mean is a poor estimate
+ * of it for a skewed or heavy-tailed law. Values are measured from the median in units of
+ * the interquartile range, which outliers do not affect. Each of the family's starting
+ * points is optimised on 512 order statistics; the best one continues on the whole
+ * sample. */
 #include <math.h>
 
 #include "fit/condense.h"
@@ -149,9 +150,9 @@ static xb_status climb(xb_ctx *ctx, xb_optimum *best, xb_problem *p, const smoot
     return XB_OK;
 }
 
-/* What the gradient left could still add to the mean log likelihood, at most. Where a law
- * bends into another shape (two distant values) rounding keeps the gradient above its
- * limit. */
+/* An upper bound of what the remaining gradient could add to the mean log likelihood. If
+ * a law degenerates into another shape (two distant values), rounding keeps the gradient
+ * above its limit. */
 static bool nothing_to_gain(const xb_optimum *at, const double *cov, int n)
 {
     const double nothing = 1e-13;

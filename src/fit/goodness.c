@@ -2,9 +2,9 @@
  * F7, F10.
  *
  * The distribution function is evaluated at a few values and interpolated between by
- * Hermite cubics: a stretch of the sorted values is halved until its cubic is right, in
- * value and slope, at its middle value (then its halves' cubics are used, right to 2e-11
- * of the smaller tail), and direct evaluation takes over below 32 values.
+ * Hermite cubics: a range of the sorted values is halved until its cubic is accurate, in
+ * value and slope, at its middle value (then the cubics of its halves are used, accurate
+ * to 2e-11 of the smaller tail); below 32 values the function is evaluated directly.
  * Anderson-Darling's logarithms are taken of products (fit_kernels_body.h). 1e5 values of
  * mtj: 700 evaluations, 0.2 ms. */
 #include "fit/goodness.h"
@@ -56,7 +56,7 @@ static knot knot_at(const scan *s, int64_t i)
 /* (F10) One value's part. */
 static void add_value(scan *s, int64_t i, double u)
 {
-    const double least = 1e-16; /* the law gives such a value no chance at all */
+    const double least = 1e-16; /* the law gives such a value probability 0 */
     double off = u - (double)i / (double)s->n;
     s->found.least = fmin(s->found.least, off);
     s->found.largest = fmax(s->found.largest, off);
@@ -88,8 +88,8 @@ static double cubic_at(const xb_cubic *h, double x)
     return h->c[0] + r * (h->c[1] + r * (h->c[2] + r * h->c[3]));
 }
 
-/* Is it right at the middle knot, and is no value far from those there? The halves'
- * cubics are then 16 times as good. */
+/* Whether the cubic is accurate at the middle knot, and no value is far from the knots.
+ * The cubics of the halves are then 16 times as accurate. */
 static bool good_enough(const scan *s, const knot *a, const knot *m, const knot *b)
 {
     const double tolerance = 16 * 2e-11, of_slope = 8, factor = 1.9;

@@ -2,11 +2,11 @@
  * shrink towards both ends; maths F14.
  *
  * The log densities of the device families have a peak at distance 0, as narrow as
- * 1e-3, and a logarithm's end just beyond the largest distance: in cells whose width is
- * a fifth of the distance to the nearer of the two they are polynomials to rounding's
- * neighbourhood, whatever the parameters. In each cell the values become eight
- * Gauss-Legendre nodes with weights that keep the sums of the powers 0 to 7; eight values
- * or fewer stay themselves. Measured: 480 points of 20,000 values, 630 of two million
+ * 1e-3, and a logarithm's end just beyond the largest distance: in cells whose width is a
+ * fifth of the distance to the nearer of the two, they are polynomials almost to
+ * rounding, whatever the parameters. In each cell the values become eight Gauss-Legendre
+ * nodes with weights that keep the sums of the powers 0 to 7; cells of eight values or
+ * fewer keep their values. Measured: 480 points of 20,000 values, 630 of two million
  * (ecram 700 and 970). */
 #include "fit/graded.h"
 

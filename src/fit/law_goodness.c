@@ -1,7 +1,7 @@
-/* law_goodness.c: does a law that was given, not fitted, fit a sample? The statistics are
- * those of goodness.c; with nothing fitted, the null process is the Brownian bridge:
- * Kolmogorov's series for KS, with Stephens' correction for few values (F30), and
- * null_ad.c for Anderson-Darling. Correlated values count as n_effective. */
+/* law_goodness.c: tests whether a law that was given, not fitted, fits a sample. The
+ * statistics are those of goodness.c; with nothing fitted, the null process is the
+ * Brownian bridge: Kolmogorov's series for KS, with Stephens' correction for few values
+ * (F30), and null_ad.c for Anderson-Darling. Correlated values count as n_effective. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* level_mixture.c: a mixture of k Gaussian levels on weighted points: EM (Dempster, Laird
- * & Rubin 1977), which no start makes fail, and Newton's method with the exact Hessian,
- * which ends it; maths F16. Cost of a step: points times levels exponentials, and for
+ * & Rubin 1977), which converges from any start, followed by Newton's method with the
+ * exact Hessian; maths F16. Cost of a step: points times levels exponentials, and for
  * Newton's points times variables squared over two. */
 #include "fit/level_mixture.h"
 

@@ -2,13 +2,13 @@
  * model, and the distribution of its maximum by simulation; maths F7. That of
  * Anderson-Darling's integral is in null_ad.c.
  *
- * The unit interval is cut into 64 cells. White noise on them, minus its projection
- * on the constant and on the scores of the fitted parameters, summed up, is the
- * limiting process at the cells' ends, exactly: what the scores see of the noise
- * within cells is drawn too. Between two ends the process is a Brownian bridge (but for
- * the scores' bend), and the chance that this passes a limit is an exponential: each
- * run gives a chance, not a yes or no. Sixteen runs go side by side in single
- * precision (fit_kernels_body.h).
+ * The unit interval is cut into 64 cells. White noise on them, minus its projection on
+ * the constant and on the scores of the fitted parameters, summed up, is exactly the
+ * limiting process at the cells' ends, because the part of the noise within cells that
+ * the scores see is drawn as well. Between two ends the process is a Brownian bridge
+ * (apart from the curvature of the scores), and the probability that it passes a limit is
+ * an exponential, so each run gives a probability, not a yes or no. Sixteen runs are
+ * computed in parallel in single precision (fit_kernels_body.h).
  *
  * Of the bridge alone, against Kolmogorov's series: within two standard errors at all
  * limits (tests). 4096 runs: 0.4 ms. */
@@ -61,7 +61,7 @@ double xb_null_inner(const xb_null_model *m, const double *a, const double *b)
     return sum;
 }
 
-/* Takes the parts along the first `n` columns out, twice for good measure. */
+/* Removes the components along the first `n` columns, twice for accuracy. */
 static void orthogonalise(double *v, const xb_null_model *m, int n)
 {
     for (int pass = 0; pass < 2; pass++)
@@ -133,8 +133,8 @@ static void normal_table(float *table)
     }
 }
 
-/* Lower triangle of a root of the k x k matrix; a direction with nothing in it stays
- * empty. */
+/* Lower triangle of a root of the k x k matrix; a direction without variance stays zero.
+ */
 static void root_of(double root[][XB_NULL_COLUMNS], double matrix[][XB_NULL_COLUMNS],
                     int k)
 {

@@ -1,5 +1,5 @@
-/* null_process.h: what KS and Anderson-Darling look like when the law is right
- * and its parameters were fitted to the same sample; maths F7, F13. */
+/* null_process.h: the distributions of KS and Anderson-Darling if the law is correct and
+ * its parameters were fitted to the same sample; maths F7, F13. */
 #ifndef XB_FIT_NULL_PROCESS_H
 #define XB_FIT_NULL_PROCESS_H
 
@@ -13,14 +13,14 @@ enum {
     XB_NULL_COLUMNS = 24,    /* eight levels */
 };
 
-/* Where scores are asked for: u ascending and symmetric about 1/2, masses that sum
- * to one, and the cell that each node belongs to. */
+/* The nodes at which scores are needed: u ascending and symmetric about 1/2, masses that
+ * sum to one, and the cell that each node belongs to. */
 typedef struct xb_null_nodes {
     double u[XB_NULL_NODES], mass[XB_NULL_NODES];
     int cell[XB_NULL_NODES];
 } xb_null_nodes;
 
-/* What fitting takes out of the process: column p times <dual p, noise>. */
+/* What fitting removes from the process: column p times <dual p, noise>. */
 typedef struct xb_null_model {
     int n;
     xb_null_nodes nodes;
@@ -41,12 +41,12 @@ void xb_null_model_add_other(xb_null_model *model, const double *score,
 /* Mean of a b over the unit interval. */
 double xb_null_inner(const xb_null_model *model, const double *a, const double *b);
 
-/* The chance that max |W| exceeds `limit`, by 4096 runs: at 0.05 right to 0.003, at
- * 0.5 to 0.007 (standard error). The same value for any number of threads. */
+/* The probability that max |W| exceeds `limit`, from 4096 runs; its standard error is
+ * 0.003 at 0.05 and 0.007 at 0.5. The same value for any number of threads. */
 xb_status xb_null_ks_p(xb_ctx *ctx, double *p, const xb_null_model *model, double limit,
                        uint64_t seed);
 
-/* The chance that the integral of W^2 / (u (1 - u)) exceeds `limit`, by its
+/* The probability that the integral of W^2 / (u (1 - u)) exceeds `limit`, by its
  * eigenvalues: to 1e-3; never below 1e-6. */
 xb_status xb_null_ad_p(xb_ctx *ctx, double *p, const xb_null_model *model, double limit);
 

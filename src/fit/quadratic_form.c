@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* Angle and logarithm of the size of the product of 1 + i w_j u: each factor turns by
- * less than a right angle, so whole turns are seen as the imaginary part's sign goes. */
+ * less than a right angle, so whole turns show in the sign of the imaginary part. */
 typedef struct polar {
     double angle, log_size;
 } polar;

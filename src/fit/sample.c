@@ -30,8 +30,8 @@ static xb_status check(xb_ctx *ctx, xb_look *seen, const double *x, int64_t n)
     return XB_OK;
 }
 
-/* Powers about the median, which is within a standard deviation of the mean: taking
- * them about the mean then loses nothing to speak of. */
+/* Powers about the median, which is within a standard deviation of the mean, so
+ * converting them to powers about the mean loses hardly any digits. */
 static void sum_up(xb_fit_sample *info, const double *sorted, int64_t n)
 {
     double width = sorted[n - 1] - sorted[0], middle = sorted[n / 2];
@@ -154,7 +154,7 @@ xb_status xb_sample_memory(xb_ctx *ctx, xb_sample *s)
     xb_fit_sample *info = &s->info;
     XB_TRY(xb_values_memory(ctx, &info->tau, &info->lag1, s->x, s->n, info->mean,
                             info->max - info->min));
-    /* Values that avoid each other count for no more than independent ones. */
+    /* Anticorrelated values count for no more than independent ones. */
     info->n_effective = (double)s->n / fmax(1, info->tau);
     return XB_OK;
 }

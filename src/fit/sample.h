@@ -1,5 +1,5 @@
-/* sample.h: measured values, checked, sorted and summed up once; what every fit
- * starts from. */
+/* sample.h: measured values, checked, sorted and summarised once, from which every fit
+ * starts. */
 #ifndef XB_FIT_SAMPLE_H
 #define XB_FIT_SAMPLE_H
 
@@ -13,7 +13,7 @@ typedef struct xb_sample {
     const double *x; /* [n] in time order, borrowed */
     double *sorted;  /* [n] ascending */
     int64_t n;
-    double step; /* (F1) typical gap between distinct values; 0: no ties to speak of */
+    double step;        /* (F1) typical gap between distinct values; 0: hardly any ties */
     xb_fit_sample info; /* tau, lag1 and n_effective as for independent values */
 } xb_sample;
 
@@ -29,8 +29,8 @@ xb_status xb_sample_memory(xb_ctx *ctx, xb_sample *sample);
  * steps of a converter. */
 enum { XB_FEW_LEVELS = 3 };
 
-/* How far a value that occurs often is spread, given the gap to its nearer
- * neighbour; and how: -1 <= v < 1 even to even (steps) or triangular (levels). */
+/* How far a frequent value is spread, given the gap to its nearer neighbour, and in which
+ * shape: -1 <= v < 1 maps even to even (steps) or to triangular (levels). */
 double xb_level_reach(double gap, int64_t distinct);
 double xb_level_shape(double v, int64_t distinct);
 

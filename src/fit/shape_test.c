@@ -68,16 +68,16 @@ static void draw_sample(double *x, int64_t n, const double *table, uint64_t seed
 #define SHARE 0.25
 #define SHARE_TWICE 0.1
 
-/* Is a moment there, and in what the quantiles see? Heavy tails have it beyond them, or
- * not at all, and no sample tells. */
+/* Whether a moment exists and lies within the range of the tabulated quantiles. For heavy
+ * tails it lies beyond them, or does not exist, and no sample can show which. */
 static bool testable(double exact, double seen)
 {
     return isfinite(exact) && fabs(exact - seen) <= SHARE * (1 + fabs(exact));
 }
 
-/* Is the moment of this power seen? Without it, the one of half the power scatters from
- * sample to sample more than the simulated samples show, and not as 1 / sqrt(n). Beyond
- * the table's last cells by octaves of the probability. */
+/* Whether the moment of this power is within that range. Otherwise the moment of half the
+ * power varies from sample to sample more than the simulated samples show, and not as 1 /
+ * sqrt(n). Beyond the table's last cells the sum is over octaves of the probability. */
 static bool scatter_is_seen(const xb_law *law, const double *table, int power)
 {
     enum { OCTAVES = 40 };
@@ -96,7 +96,8 @@ static bool scatter_is_seen(const xb_law *law, const double *table, int power)
     return isfinite(beyond) && beyond - ends <= SHARE_TWICE * (seen + beyond);
 }
 
-/* (F18) Two-sided: how many of the simulated are as far from the law's as the sample. */
+/* (F18) Two-sided: the share of simulated samples that are as far from the law's value as
+ * the sample. */
 static void count_beyond(xb_fit_family *out, const double *table, double *room,
                          int64_t size, shape law, shape off, uint64_t seed)
 {

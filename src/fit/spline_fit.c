@@ -2,11 +2,10 @@
  *
  * Knots lie evenly in the blend of the sample's own distribution and an even
  * spread over its (asinh-compressed) range; weights maximise the likelihood by
- * EM, which is concave, monotone and keeps them non-negative; the number of
- * cells is the one under which held-out blocks of time are most likely. All
- * folds and the whole sample are fitted side by side, one lane each.
- *
- * Cost: about 2 ms for each number of cells tried, whatever the sample's size. */
+ * EM, which is concave, monotone and keeps them non-negative; the number of cells is the
+ * one that makes held-out blocks of time most likely. All folds and the whole sample are
+ * fitted in parallel, one lane each. Each number of cells tried costs about 2 ms,
+ * whatever the sample's size. */
 #include "fit/spline_fit.h"
 
 #include <assert.h>
@@ -119,9 +118,9 @@ static void em_step(candidate *c, const basis *b, const xb_groups *g)
         for (int l = 0; l < XB_LANES; l++) c->weight[k][l] *= gain[k][l] * per_value[l];
 }
 
-/* (L24) Held-out blocks under the law of the others. Where those have
- * no value at all there may be one yet: the share 2/(n + 1) of all values lies
- * beyond the range of n of them, and is spread evenly (asinh). */
+/* (L24) Held-out blocks under the law of the others. Outside their range values are still
+ * possible: the share 2/(n + 1) of all values lies beyond the range of n of them, and is
+ * spread evenly (asinh). */
 static void score(candidate *c, const basis *b, const xb_groups *g)
 {
     double share = fmax(1e-3, 2 / (g->total[XB_FOLDS] + 1));
@@ -175,8 +174,8 @@ static double likelihood_of(const xb_law *law, const xb_groups *g)
     return sum;
 }
 
-/* A spline of few cells is wider than the sample. Moved and shrunk to its mean
- * and variance it may well be more likely; if so, that one is taken. */
+/* A spline of few cells is wider than the sample. If shifting and scaling it to the
+ * sample's mean and variance makes it more likely, the result is used. */
 static xb_status standardise(xb_ctx *ctx, xb_law **law, double *log_likelihood,
                              const double *knot, const double *weight, int64_t n_knots,
                              const xb_groups *g)
@@ -194,8 +193,8 @@ static xb_status standardise(xb_ctx *ctx, xb_law **law, double *log_likelihood,
     return XB_OK;
 }
 
-/* A weight that stands for less than a thousandth of a value is none: every
- * value keeps nearly all of its density, and gaps become true gaps. */
+/* A weight that represents less than a thousandth of a value is set to zero: every value
+ * keeps nearly all of its density, and gaps become true gaps. */
 static xb_status make_law(xb_ctx *ctx, xb_law **out, double *log_likelihood,
                           const candidate *c, const xb_groups *g)
 {

@@ -1,14 +1,13 @@
-/* spline_groups.c: what `empirical` is fitted to; maths L23.
- *
- * Values from a converter come in steps. A law must not have a comb of them, so
- * a value that occurs often is spread over the interval that the converter
- * rounded to it, by a golden-ratio sequence (deterministic, even). Two or three
- * distinct values are taken as levels, not steps, and spread only a little.
+/* spline_groups.c: the groups of values that `empirical` is fitted to; maths L23. Values
+ * from a converter come in steps. The law must not follow this comb, so a value that
+ * occurs often is spread over the interval that the converter rounded to it, by a
+ * golden-ratio sequence (deterministic, even). Two or three distinct values are taken as
+ * levels, not steps, and spread only a little.
  *
  * Then the values are grouped: edges at 1/1024 quantiles, so that every mode is
  * resolved, and as many evenly spaced in asinh((x - median) / spread), so that
- * long tails and gaps are. A group is far narrower than a spline cell, and its
- * mean stands for it. Cost: O(n log groups), 20 ms for 1e6 values. */
+ * long tails and gaps are. A group is far narrower than a spline cell, and its mean
+ * represents it. Cost: O(n log groups), 20 ms for 1e6 values. */
 #include "fit/spline_groups.h"
 
 #include <math.h>

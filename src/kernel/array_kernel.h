@@ -1,4 +1,4 @@
-/* array_kernel.h: what simulated arrays do to numbers (src/crossbar) in plain C, which
+/* array_kernel.h: the arithmetic of simulated arrays (src/crossbar) in plain C, which
  * the compiler turns into vectors at each level; maths X8, X10, X13. */
 #ifndef XB_KERNEL_ARRAY_KERNEL_H
 #define XB_KERNEL_ARRAY_KERNEL_H

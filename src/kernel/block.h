@@ -1,6 +1,6 @@
 /* block.h: a convolution, its relu and its maxpool as one operation, and the batchnorm
- * before them on the way in. What lies between is never in memory: of each window of
- * the pool only the largest value and where it was are written. Which nets have blocks:
+ * before them on the way in. Intermediate values are never in memory: of each window of
+ * the pool only the largest value and its position are written. Which nets have blocks:
  * fuse.c; the step: block_ops.c; the kernels: cpu_block_*.h; maths N18. */
 #ifndef XB_KERNEL_BLOCK_H
 #define XB_KERNEL_BLOCK_H
@@ -21,7 +21,7 @@ typedef struct xb_block_norm {
     const xb_real *mean, *gain, *shift;
 } xb_block_norm;
 
-/* Where in its window a largest value was: 4 row + column, a byte each. */
+/* The position of a largest value in its window: 4 row + column, one byte each. */
 typedef struct xb_block_kernel {
     /* Reals: of weights as the kernels want them (either way), and of room for a call. */
     int64_t (*packed)(const xb_block *g);

@@ -1,8 +1,8 @@
 /* cells_kernel.h: one weight made of cells (maths V31): its mean and width from the
- * states of its cells, and the way back of a gradient.
+ * states of its cells, and the backward step of a gradient.
  *
  * A state is kept as its place u in the range, 0 at the low end and 1 at the high one:
- * g = low + span u. Arithmetic is in double, a few operations a cell. */
+ * g = low + span u. Arithmetic is in double, a few operations per cell. */
 #ifndef XB_KERNEL_CELLS_KERNEL_H
 #define XB_KERNEL_CELLS_KERNEL_H
 

@@ -39,8 +39,8 @@ LANE_INLINE vec_exp exp_parts(vec x)
     return (vec_exp){power, power * expm1_near_0(r)};
 }
 
-/* max(x, expm1(min(x, 0))): expm1(x) >= x. A rounded log 2 will do here: what n times
- * its error makes is small beside 1 once n is not 0. */
+/* max(x, expm1(min(x, 0))): expm1(x) >= x. A rounded log 2 is accurate enough here: what
+ * n times its error makes is small beside 1 once n is not 0. */
 LANE_INLINE vec elu_of(vec x)
 {
     vec low = vec_max(vec_set(EXP_LEAST), vec_min(vec_set(0), x));

@@ -1,5 +1,5 @@
-/* cpu_array.h: sums of a simulated array's tile on their way out; maths X13, X14. What
- * array_kernel.h says in plain C, which the compiler makes slow where rows are not whole
+/* cpu_array.h: output sums of a simulated array's tile; maths X13, X14. It computes what
+ * array_kernel.h does in plain C, which compiles to slow code if rows are not whole
  * vectors. */
 #ifndef XB_KERNEL_CPU_ARRAY_H
 #define XB_KERNEL_CPU_ARRAY_H

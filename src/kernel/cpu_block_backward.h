@@ -1,14 +1,13 @@
 /* cpu_block_backward.h: gradients of a block; maths N18.
  *
- * Of the four pixels of a window one channel's gradient reaches one, the place of its
- * largest value, and none if that is 0: so a quarter of the work of a convolution.
- *   dw   a window sees 4 x 4 pixels of a plane, one register; for each tap a permutation
- *        picks for every output channel (lane) the pixel its gradient falls on
- *   dx   lanes are input channels, a window's 4 x 4 pixels are registers; the output
- *        channels are taken place by place, so that registers are known, and those
- *        without gradient are skipped
- * Sums for dw are kept over some rows of windows, then added to those of the image's
- * other rows and of the images before it. */
+ * A channel's gradient reaches one of the four pixels of a window, that of its largest
+ * value, and none if that is 0; so the work is a quarter of a convolution's. dw   a
+ * window sees 4 x 4 pixels of a plane, one register; for each tap a permutation picks for
+ * every output channel (lane) the pixel its gradient falls on dx   lanes are input
+ * channels, a window's 4 x 4 pixels are registers; the output channels are taken place by
+ * place, so that registers are known, and those without gradient are skipped Sums for dw
+ * are kept over some rows of windows, then added to those of the image's other rows and
+ * of the images before it. */
 #ifndef XB_KERNEL_CPU_BLOCK_BACKWARD_H
 #define XB_KERNEL_CPU_BLOCK_BACKWARD_H
 

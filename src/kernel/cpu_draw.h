@@ -1,7 +1,7 @@
-/* cpu_draw.h: a dense layer whose weights are one example's own; maths N9. With one
- * row for each draw there is nothing to reuse, so theta is never written down: mu,
- * sigma and z meet in registers, one vector of outputs at a time, and the gradients of
- * mu and sigma are added to in the same sweep. */
+/* cpu_draw.h: a dense layer whose weights are one example's own; maths N9. With one row
+ * for each draw nothing can be reused, so theta is never stored: mu, sigma and z are
+ * combined in registers, one vector of outputs at a time, and the gradients of mu and
+ * sigma are added in the same sweep. */
 #ifndef XB_KERNEL_CPU_DRAW_H
 #define XB_KERNEL_CPU_DRAW_H
 
@@ -34,7 +34,7 @@ static void cpu_dense_draw_forward(float *y, const float *x, const float *mu,
     }
 }
 
-/* One input's weights: gradients added to, and what goes on to the input's own. */
+/* One input's weights: adds to their gradients, and returns the input's own gradient. */
 LANE_INLINE float draw_line(float *d_mu, float *d_sigma, const float *dy, vec input,
                             const float *mu, const float *sigma, const float *z,
                             int64_t out)

@@ -3,14 +3,13 @@
  * below, is applied to a tile before it leaves the registers.
  *
  * A tile of C stays in registers, up to 12 rows by two vectors, while k runs: per step
- * one load of B for all rows and one broadcast of A for each. A is read where it
- * lies (any strides: so it may be a transpose). B is read where it lies when its rows
- * are contiguous, and otherwise, or when it is large, through a panel of two vectors by
- * DEPTH on the stack. Every element of C is one chain of fused multiply-adds in the
- * order of k, whatever the tiling: rows do not depend on their neighbours. (But for
- * products with few rows and B transposed, and of one column: sixteen chains, folded, see
- * inner_product; and of one row: four, see one_row.) Levels with fused multiply-add give
- * the same bytes.
+ * one load of B for all rows and one broadcast of A for each. A is read in place (with
+ * any strides, so it may be a transpose). B is read in place if its rows are contiguous,
+ * and otherwise, or if it is large, through a panel of two vectors by DEPTH on the stack.
+ * Every element of C is one chain of fused multiply-adds in the order of k, whatever the
+ * tiling: rows do not depend on their neighbours. (But for products with few rows and B
+ * transposed, and of one column: sixteen chains, folded, see inner_product; and of one
+ * row: four, see one_row.) Levels with fused multiply-add give the same bytes.
  *
  * Measured on one core of an EPYC with AVX-512, multiply-adds per second in 1e9, beside
  * OpenBLAS 0.3.21: 100 x 16 x 16: 46 to 56 (52); 100 x 100 x 100: 43 to 49 (56); 1000
@@ -55,9 +54,9 @@ typedef struct gemm_args {
     const float *below; /* like c */
 } gemm_args;
 
-/* One strip of columns and one run of k: what a tile needs. Not in the order of
- * gemm_args: two numbers that were just written and are copied in one go would have to
- * wait until both have left the core. */
+/* One strip of columns and one run of k: what a tile needs. The order differs from
+ * gemm_args on purpose: copying two numbers at once that were just written would stall
+ * until both have left the store buffer. */
 typedef struct gemm_strip {
     const float *a, *b, *bias;
     int64_t a_row, k, a_step, c_row, b_row;
@@ -171,7 +170,7 @@ static void strip_two_part(const gemm_strip *s, float *c, int64_t m)
     strip_rows(s, c, m, ROWS_TWO, 2, s->last);
 }
 
-/* Where strides are known no address is computed between the multiplications: a layer of
+/* With known strides no address is computed between the multiplications: a layer of
  * LANES inputs and outputs, and A a transpose (weight gradients). */
 static void strip_square(const gemm_strip *s, float *c, int64_t m)
 {
@@ -294,7 +293,7 @@ LANE_INLINE void column_part(float *c, const float *a, int64_t a_row, const floa
     vec_store(c, vec_load(c) + vec_set(bias));
 }
 
-/* C and B are one column: a tile would use one lane of it. */
+/* C and B are one column, of which a tile would use one lane. */
 static void one_column(const gemm_args *g)
 {
     float bias = g->bias ? g->bias[0] : 0;

@@ -1,13 +1,13 @@
 /* cpu_local_dense.h: a dense layer under the noise of its outputs, mean and variance
  * side by side; maths N11, N6.
  *
- * A tile holds LOCAL_ROWS rows by one vector of both products while k runs. What comes
- * after the products, a root, a division and the activation, then runs beside the
- * multiplications of the next tile: over all rows at once it would wait for the divider,
- * which takes 16 cycles a vector, elu 9. Every sum is one chain in the order of k, as
- * cpu_gemm.h makes it, so the bytes are those of the two products one by one. Where that
- * file sums otherwise (few rows, one column), and at levels with few registers, its
- * products are called. */
+ * A tile holds LOCAL_ROWS rows by one vector of both products while k runs. The steps
+ * after the products (a root, a division and the activation) then overlap with the
+ * multiplications of the next tile; done for all rows at once they would wait for the
+ * divider, which takes 16 cycles per vector, and elu 9. Every sum is one chain in the
+ * order of k, as cpu_gemm.h makes it, so the bytes are those of the two products one by
+ * one. Where that file sums otherwise (few rows, one column), and at levels with few
+ * registers, its products are called. */
 #ifndef XB_KERNEL_CPU_LOCAL_DENSE_H
 #define XB_KERNEL_CPU_LOCAL_DENSE_H
 
@@ -127,7 +127,7 @@ LANE_INLINE void forward_rows(const local_outputs *o, const local_strip *s, int6
     for (; r < rows; r++) forward_one(o, s, r, width, end);
 }
 
-/* Where strides are known no address is computed between the multiplications. */
+/* With known strides no address is computed between the multiplications. */
 static void forward_square(const local_outputs *o, const local_strip *s, int64_t rows,
                            gemm_end end)
 {

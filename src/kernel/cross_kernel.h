@@ -1,7 +1,7 @@
 /* cross_kernel.h: the cross entropy -E log p(mu + sigma z) of one weight under a prior p,
- * by tables that were made for prior and law; maths V2-V6. For loops over millions of
- * weights, on the CPU and on the GPU: the arithmetic stands once. Who makes the tables:
- * vi/kl.c, vi/meanabs.c, vi/spike.c. */
+ * by tables that were made for prior and law; maths V2-V6. It is for loops over millions
+ * of weights on the CPU and on the GPU, whose arithmetic is written once. vi/kl.c,
+ * vi/meanabs.c and vi/spike.c make the tables. */
 #ifndef XB_KERNEL_CROSS_KERNEL_H
 #define XB_KERNEL_CROSS_KERNEL_H
 
@@ -55,7 +55,7 @@ XB_BOTH double xb_meanabs_at(const xb_meanabs *table, double t, double *slope)
     return fabs(t);
 }
 
-/* ---- what a prior needs */
+/* ---- the tables of a prior */
 
 /* Nodes and weights [n]. */
 typedef struct xb_cross_rule {
@@ -75,7 +75,7 @@ typedef struct xb_cross {
     xb_prior prior;
     xb_meanabs meanabs;       /* of the law */
     double wide, narrow;      /* scales of a mixture */
-    double reach, many_below; /* which way to take: see xb_cross_spike() */
+    double reach, many_below; /* which method to use: see xb_cross_spike() */
     xb_curve_table kappa;     /* the spike of |x| / narrow; 0 beyond the table */
     xb_cross_rule few, many;  /* of the law, standardised */
     xb_cross_rule spike;      /* across the spike: y, weight times kappa''(y) / 2 */
@@ -228,8 +228,8 @@ XB_BOTH xb_kl_value xb_cross_at(const xb_cross *c, double mu, double sigma)
     return xb_cross_by_law(c, mu, sigma);
 }
 
-/* (V2) Its share of the KL without the constant; gradients, where they are wanted, are
- * added to, times `weight`. */
+/* (V2) Its share of the KL without the constant; if gradients are wanted, `weight` times
+ * them is added. */
 XB_BOTH double xb_cross_add(const xb_cross *c, float *grad_mu, float *grad_sigma,
                             float mu, float sigma, double weight)
 {

@@ -1,5 +1,5 @@
-/* kernels.c: kernels of nets by name. Asked when a pass is made. The double build of the
- * tests has none but the plain ones. */
+/* kernels.c: kernels of nets by name. A pass looks them up when it is made. The double
+ * build of the tests has only the plain ones. */
 #include "kernel/kernels.h"
 
 #include <string.h>

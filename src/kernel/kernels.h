@@ -1,9 +1,8 @@
-/* kernels.h: the arithmetic of nets. `ref` is plain C and defines what is
- * right; tests/test_net_ops.c compares every other with it.
- *
- * Kernels are pure functions of (outputs, inputs, sizes): they allocate nothing, fail
- * never and run on one thread; the layers cut the work into pieces. Outputs do not
- * overlap inputs unless said. `rows` counts examples (or pixels), a NULL bias is 0. */
+/* kernels.h: the arithmetic of nets. `ref` is plain C and is the reference with which
+ * tests/test_net_ops.c compares every other. Kernels are pure functions of (outputs,
+ * inputs, sizes): they allocate nothing, never fail and run on one thread; the layers
+ * divide the work into pieces. Outputs do not overlap inputs unless stated. `rows` counts
+ * examples (or pixels), a NULL bias is 0. */
 #ifndef XB_KERNEL_KERNELS_H
 #define XB_KERNEL_KERNELS_H
 
@@ -203,7 +202,8 @@ static inline const xb_activation_kernel *xb_kernels_act(const xb_kernels *b, xb
 
 extern const xb_kernels xb_kernels_ref;
 
-/* By name; NULL name: "cpu". NULL: there is none, or the machine lacks it. */
+/* The kernels of this name; NULL name: "cpu". Returns NULL if there are none, or if the
+ * machine cannot run them. */
 const xb_kernels *xb_kernels_find(const char *name);
 
 #endif

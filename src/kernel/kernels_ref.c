@@ -1,5 +1,5 @@
-/* kernels_ref.c: every kernel in plain C, in the order of its definition. Always
- * built; what the other backends are compared with. */
+/* kernels_ref.c: every kernel in plain C, in the order of its definition. It is always
+ * built, and the other backends are compared with it. */
 #include "kernel/activation_kernel.h"
 #include "kernel/array_kernel.h"
 #include "kernel/batchnorm_kernel.h"

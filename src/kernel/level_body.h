@@ -1,6 +1,6 @@
 /* level_body.h: the kernels of one instruction set, included by one level_*.c each, which
- * says XB_LEVEL, its name, and XB_LEVEL_NEEDS, the machine's level. One source for all of
- * them; lanes.h alone knows the instructions. */
+ * defines XB_LEVEL, its name, and XB_LEVEL_NEEDS, the machine's level. All levels share
+ * this source; only lanes.h contains the instructions. */
 #include "base/level.h"
 
 #define XB_JOINED(a, b) a##b
@@ -21,7 +21,7 @@
 #include "kernel/cpu_body.h"
 #define XB_DRAW_KERNEL XB_OF_LEVEL(xb_kernel)
 #define XB_NET_KERNELS XB_OF_LEVEL(xb_kernels)
-#else /* any machine: what defines right is fast enough */
+#else /* any machine: the reference is fast enough */
 #include "draw/kernel.h"
 #include "kernel/kernels.h"
 #define XB_DRAW_KERNEL xb_kernel_ref

@@ -9,7 +9,7 @@
 #include "kernel/kernels.h"
 #include "net/window.h"
 
-/* The best so far stays the best; a NaN wins for good. */
+/* The largest so far is kept on ties; a NaN always wins. */
 static inline bool stays(xb_real best, xb_real other)
 {
     return (other <= best) | (best != best);

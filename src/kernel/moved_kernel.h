@@ -1,12 +1,12 @@
-/* moved_kernel.h: one unit of a dense layer under Gaussian weights, and moved to where
- * another law's cumulants put it; maths A4, A5. On the CPU and on the GPU: the arithmetic
- * stands once.
+/* moved_kernel.h: one unit of a dense layer under Gaussian weights, and its
+ * transformation to another law by that law's cumulants; maths A4, A5. The arithmetic is
+ * written once for the CPU and the GPU.
  *
  * Given the layer below, a unit is a sum of scaled draws. Under Gaussian weights it is
  * N(m, s^2); under another law it is, up to the sixth cumulant, m + s x(e) with x the
- * polynomial of Cornish and Fisher (1937) and e the same Gaussian number: what differs is
- * the law alone, so differences have little noise. Where one weight is as good as all of
- * a unit, x is the law's own quantile. */
+ * polynomial of Cornish and Fisher (1937) and e the same Gaussian number, so only the law
+ * differs and differences have little noise. If one weight makes nearly all of a unit, x
+ * is the law's own quantile. */
 #ifndef XB_KERNEL_MOVED_KERNEL_H
 #define XB_KERNEL_MOVED_KERNEL_H
 
@@ -63,10 +63,11 @@ XB_BOTH double xb_moved_few(double second, double fourth)
     return second > 0 ? fourth / (second * second) : 0;
 }
 
-#define XB_MOVED_ONE 0.7     /* xb_moved_few() from which one weight is as good as all */
+#define XB_MOVED_ONE                                                                     \
+    0.7 /* xb_moved_few() from which one weight counts as all of a unit */
 #define XB_MOVED_SEVERAL 0.2 /* from which it is not many */
-/* A skewed law's steep side is rounded off by the smallest further weight: one weight is
- * as good as all of a unit, to be trusted, only from here on. */
+/* Even a small further weight smooths the steep side of a skewed law, so the prediction
+ * for a unit of one weight is trusted only from here on. */
 #define XB_MOVED_ONE_SKEWED 0.95
 
 /* (A5) -1 where the unit's third cumulant has the other sign than the law's: the weight

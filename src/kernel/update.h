@@ -1,7 +1,7 @@
-/* update.h: the arithmetic that every step of training does with all parameters, as
- * kernels for the machine at hand. update_body.h is their one source; the plain one is
- * for any machine (tests/test_vi.c compares them). Kernels run on one thread;
- * backend/update_ops.c cuts the work into pieces. */
+/* update.h: the arithmetic that every training step applies to all parameters, as kernels
+ * for the current machine. update_body.h is their one source; the plain one is for any
+ * machine (tests/test_vi.c compares them). Kernels run on one thread;
+ * backend/update_ops.c divides the work into pieces. */
 #ifndef XB_KERNEL_UPDATE_H
 #define XB_KERNEL_UPDATE_H
 

@@ -26,7 +26,8 @@ enum {
     BLOCK = LOGS * MANTISSAS,
     SUMS = 16, /* side by side in normal_exp */
     SWEEP = 16 * SUMS,
-    BEHIND = 64, /* by as many exponentials follow Adam: none waits for its division */
+    BEHIND = 64, /* exponentials follow Adam by this many, so that none waits for its
+                    division */
 };
 
 /* Largest floats whose exp is at most FLT_MIN, and at most FLT_MAX. */
@@ -136,8 +137,9 @@ static void normal_gradient(float *restrict grad_mu, float *restrict grad_sigma,
     }
 }
 
-/* Sums of a chunk of normal_exp in lanes, in float: SWEEP / SUMS terms each, so to 1e-6
- * at worst, 1e-8 as a rule; they are looked at, not stepped along. */
+/* Sums of a chunk of normal_exp in lanes, in float: SWEEP / SUMS terms each, so they are
+ * accurate to 1e-6 at worst and usually 1e-8; they are only reported and do not affect
+ * training. */
 typedef struct exp_lanes {
     float square[SUMS], logs[SUMS];
 } exp_lanes;

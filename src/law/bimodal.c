@@ -1,8 +1,8 @@
 /* bimodal.c: half N(-m, s^2), half N(m, s^2), m^2 + s^2 = 1; maths L8.
  *
- * For m near 1 the two modes stand apart with almost no mass between. Quantiles
- * near the median are therefore solved from the mass between the median and the
- * point, which is exact however small it is, and no mode is ever lost. */
+ * For m near 1 the two modes are far apart with almost no mass between them. Quantiles
+ * near the median are therefore solved from the mass between the median and the point,
+ * which is accurate however small it is, so that no mode is lost. */
 #include <math.h>
 #include <string.h>
 
@@ -110,7 +110,7 @@ static int modes(const xb_law *law, xb_law_mode *out)
     return 2;
 }
 
-/* Steps of two widths over both modes; the bare gap between them is one panel. */
+/* Steps of two widths over both modes; the empty gap between them is one panel. */
 static int64_t panels(const xb_law *law, double *out, int64_t capacity)
 {
     double m = law->param[M], s = law->k[S];

@@ -1,9 +1,9 @@
 /* device.c: the mixture that `mtj` and `ecram` share; maths L1-L6.
  *
- * Everything is written in t, the distance from the nearer edge, so that no
- * digit is lost where the density vanishes: the parabola is 3/4 t (2 - t), its
- * mass t^2 (3 - t) / 4. Quantiles are solved in log t near the edge and in |x|
- * near the centre, whichever of the two the answer is exact in.
+ * Everything is expressed in t, the distance from the nearer edge, so that no digit is
+ * lost where the density vanishes: the parabola is 3/4 t (2 - t), its mass t^2 (3 - t)
+ * / 4. Quantiles are solved in log t near the edge and in |x| near the centre, in the
+ * variable that represents the answer accurately.
  *
  * Domain: 0 <= w <= 1, 1e-6 <= B <= 1e9. Relative error of pdf and cdf at most
  * 1e-13 for B from 5e-4 to 1e6, down to t = 1e-12 (tests/test_law.c, mpmath). */

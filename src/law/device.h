@@ -1,8 +1,8 @@
 /* device.h: what `mtj` and `ecram` share: the mixture on [-1, 1]
  *     q = w q1 + (1 - w) 3/4 (1 - x^2)                               (L1)
- * of a peak q1 that vanishes at the edges and a parabola. A family gives its
- * peak as functions of |x| and of t = 1 - |x|, the distance from the nearer
- * edge: each where it is exact. */
+ * of a peak q1 that vanishes at the edges and a parabola. A family gives its peak as
+ * functions of |x| and of t = 1 - |x|, the distance from the nearer edge, each used where
+ * it is accurate. */
 #ifndef XB_LAW_DEVICE_H
 #define XB_LAW_DEVICE_H
 
@@ -18,9 +18,9 @@ typedef struct xb_device_peak {
     double (*length)(double b);                                    /* width of the peak */
 } xb_device_peak;
 
-/* Where the constants of a device law sit in law->k[]. */
+/* The positions of a device law's constants in law->k[]. */
 enum {
-    XB_DEVICE_NORM,  /* half the peak's integral, scaled as the family likes */
+    XB_DEVICE_NORM,  /* half the peak's integral, in the family's own scaling */
     XB_DEVICE_A,     /* w / Z1 */
     XB_DEVICE_C,     /* 3/4 (1 - w) */
     XB_DEVICE_SLOPE, /* K = q'(-1), (L6) */

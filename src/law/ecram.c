@@ -4,10 +4,10 @@
  * With p = 1 - x^2 = t (2 - t) the density is exp(-x^2/B) (1 - exp(-p/B)) / Z1.
  * The mass within t of the edge is e times
  *     F(t) = integral over s in [0, t] of expm1((2 s - s^2) / B).
- * Where p/B is small (near the edge, or everywhere at large B) the closed form
- * in erf cancels to nothing, so F is integrated: the integrand is entire and of
- * one sign, and 20 Gauss-Legendre points give it to the last bits for p/B <= 4.
- * Beyond, erfc is safe; the rounding of its argument is put back. */
+ * Where p/B is small (near the edge, or everywhere at large B) the closed form in erf
+ * cancels completely, so F is integrated: the integrand is entire and of one sign, and 20
+ * Gauss-Legendre points are accurate to the last bits for p/B <= 4. Beyond that erfc is
+ * safe, with a correction for the rounding of its argument. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ typedef struct ecram_rule {
     double weight[POINTS];
 } ecram_rule;
 
-/* exp(-(a/b)) with the quotient's rounding put back. */
+/* exp(-(a/b)), corrected for the rounding of the quotient. */
 static double exp_quotient(double a, double a_low, double b)
 {
     double quotient = a / b;
@@ -32,7 +32,7 @@ static double exp_quotient(double a, double a_low, double b)
     return exp(-quotient) * (1 - rest);
 }
 
-/* exp(-ax^2 / b): the square's rounding is put back too. */
+/* exp(-ax^2 / b), also corrected for the rounding of the square. */
 static double gauss_peak(double ax, double b)
 {
     double square = ax * ax;

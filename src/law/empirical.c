@@ -1,13 +1,13 @@
 /* empirical.c: a law from samples, as a mixture of cubic M-splines; maths
- * L20-L22. Making it from samples is in spline_fit.c.
+ * L20-L22. spline_fit.c makes it from samples.
  *
  * Inside, each cell between two knots holds its cubic density in Bernstein form,
  * and the masses of all cells below and above it. All coefficients are
- * non-negative, masses are sums from the nearer end, and a point in a cell is
- * given by its distance from the end it is measured from: so density, both tails
- * and both quantiles keep their relative precision. Density twice continuously
- * differentiable, support bounded, density vanishing as t^3 at its ends (t^4 in
- * mass). Weights of zero leave gaps: density 0, log density -INFINITY there.
+ * non-negative, masses are sums from the nearer end, and a point in a cell is given by
+ * its distance from the nearer end, so that density, both tails and both quantiles keep
+ * their relative precision. Density twice continuously differentiable, support bounded,
+ * density vanishing as t^3 at its ends (t^4 in mass). Weights of zero leave gaps: density
+ * 0, log density -INFINITY there.
  *
  * Worst relative error (tests): pdf and tails 4e-15, down to 1e-12 of the ends of
  * the support; |cdf(quantile(u)) - u| about 1e-15. */
@@ -197,7 +197,7 @@ static xb_tail_point tail_quantile(const xb_law *law, double v, bool upper)
         double slope;
         r = exp(xb_solve(cell_residual, &at, smallest, 0, guess));
         (void)cell_residual(&at, log(r), &slope);
-        /* far out a logarithm is coarse: the last digits of r by one more step */
+        /* far out a logarithm is coarse, so one more step gives the last digits of r */
         double off = (part_mass(s, j, r, upper) - wanted) / wanted;
         if (slope > 0 && slope < INFINITY) r = fmin(1, r - r * off / slope);
     }

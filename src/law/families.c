@@ -1,6 +1,6 @@
 /* families.c: the table of families. A new family is one file beside this one that fills
- * an xb_family, and one row here. Nothing else in this file, so that a program may link a
- * table of its own instead (tests/test_family.c does). */
+ * an xb_family, and one row here. This file holds nothing else, so that a program may
+ * link its own table instead (tests/test_family.c does). */
 #include "law/family.h"
 
 const xb_family *const xb_families[] = {

@@ -1,4 +1,4 @@
-/* family.h: what a law is inside, and the table row each family fills.
+/* family.h: the inside of a law, and the table row that each family fills.
  *
  * A new family is one file that defines an `xb_family` and one row in the table
  * of families.c. Functions take x anywhere on the real line and v in (0, 1/2]. */
@@ -16,7 +16,7 @@ enum { XB_LAW_PARAMS = 2, XB_LAW_CONSTANTS = 8, XB_LAW_TEXT = 480 };
 enum { XB_LAW_TEXT_DIGITS = 10 }; /* of a parameter in the text */
 enum { XB_LAW_MODES = 8, XB_LAW_STARTS = 4 };
 
-/* The variable that stands for a parameter where all are fitted at once. */
+/* The variable that represents a parameter when all are fitted at once. */
 typedef enum xb_fit_by { XB_FIT_ITSELF, XB_FIT_LOG, XB_FIT_RECIPROCAL } xb_fit_by;
 
 typedef struct xb_param_info {
@@ -48,12 +48,12 @@ typedef struct xb_family {
     int n_param;
     xb_param_info param[XB_LAW_PARAMS];
     bool from_data; /* cannot be made from parameters alone */
-    bool no_file;   /* nor be written to a file */
-    double noise;   /* of its masses, beyond rounding: what nobody can do better than */
+    bool no_file;   /* cannot be written to a file either */
+    double noise; /* error of its masses beyond rounding, which no stage can improve on */
 
-    /* What the family has that a stage knows a closed form or a better way for. A family
-     * that says nothing is fitted, integrated and drawn by its density, tails and
-     * quantile alone. */
+    /* Properties for which a stage knows a closed form or a better method. A family
+     * without any is fitted, integrated and drawn by its density, tails and quantile
+     * alone. */
     bool normal; /* the standard normal itself: fits, characteristic function, noise on
                     a layer's outputs */
     const struct xb_device_peak *peak; /* a peak and a parabola on [-1, 1]: device.h */
@@ -94,8 +94,8 @@ typedef struct xb_family {
     void (*write_data)(const xb_law *law, json_t **root);
     xb_status (*read_data)(xb_ctx *ctx, xb_law **out, const json_t *root,
                            const char *path);
-    /* Those that people can write as well: from a list of values; what follows the colon
-     * of a text, and back. */
+    /* For families that users can also write as text: from a list of values, from the
+     * text after the colon, and back to text. */
     xb_status (*create)(xb_ctx *ctx, xb_law **out, const double *values, int count);
     xb_status (*read_text)(xb_ctx *ctx, xb_law **out, const char *text,
                            const char *settings);
@@ -134,17 +134,17 @@ extern const int xb_families_count;
 
 const xb_family *xb_family_find(const char *name); /* NULL: no such family */
 
-/* The shared end of every way to make a law: takes family, param and data as
+/* The last step, shared by all functions that make a law: takes family, param and data as
  * they are in `law` (which must come from xb_new), runs setup, fills moments,
  * entropy and text. Destroys `law` on failure. */
 xb_status xb_law_finish(xb_ctx *ctx, xb_law **out, xb_law *law);
 
-/* Another owner of the same law: it lives until each has destroyed it. */
+/* Adds an owner of the same law, which lives until every owner has destroyed it. */
 xb_law *xb_law_share(const xb_law *law);
 
 void xb_law_set_place(xb_law *law, double offset, double scale, const char *unit);
 
-/* Puts a point among the panels if there is room; returns the new count. */
+/* Inserts a point into the panels if there is room; returns the new count. */
 int64_t xb_panel_add(double *out, int64_t capacity, int64_t count, double x);
 
 #endif

@@ -1,6 +1,7 @@
 /* functions.c: a law from a caller's functions: a family like any other, whose row calls
- * them, and numbers in place of those that are missing (mass_table.c). What the caller
- * says of its law is checked once, here: later stages trust it; maths L40-L42. */
+ * them; functions that are missing are replaced by numerical ones (mass_table.c). The
+ * caller's statements about its law are checked once, here, and later stages trust them;
+ * maths L40-L42. */
 #include "law/functions.h"
 
 #include <ctype.h>
@@ -74,8 +75,8 @@ static double excess(const void *arg, double x, double *slope)
     return w->upper ? -mass : mass;
 }
 
-/* A given cdf may differ from the table by a rounding: the bracket is a little wider than
- * the cell. */
+/* A given cdf may differ from the table by rounding, so the bracket is a little wider
+ * than the cell. */
 static double solved(const xb_law *law, double v, bool upper)
 {
     const wanted w = {law, v, upper};
@@ -137,7 +138,7 @@ static const xb_family family_functions = {
     .panels = panels,
 };
 
-/* ---- what is asked of a law (L42) */
+/* ---- what a law must satisfy (L42) */
 
 static xb_status check_given(xb_ctx *ctx, const char *name,
                              const xb_law_functions_options *f)
@@ -182,7 +183,7 @@ static xb_status check_mass(xb_ctx *ctx, const functions *f)
                    f->name, mass, AGREE);
 }
 
-/* Where the support has no end the fourth moment must come from within. */
+/* If the support is infinite, the fourth moment must come from its inner part. */
 static xb_status check_moments(xb_ctx *ctx, const functions *f)
 {
     const double much = 1e-6;
@@ -213,7 +214,7 @@ static xb_status check_symmetry(xb_ctx *ctx, const xb_law *law)
     return XB_OK;
 }
 
-/* Given tails against the integral of the density at every edge of the table. */
+/* Compares given tails with the integral of the density at every edge of the table. */
 static xb_status check_tail(xb_ctx *ctx, const xb_law *law, bool upper)
 {
     const functions *f = of(law);
@@ -268,7 +269,7 @@ static xb_status make_data(xb_ctx *ctx, functions *f, const char *name,
                            const xb_law_functions_options *given)
 {
     f->of = *given;
-    f->of.destroy = NULL; /* the caller's until all is well */
+    f->of.destroy = NULL; /* owned by the caller until everything has succeeded */
     snprintf(f->name, sizeof f->name, "%s", name);
     const xb_density_at density = {given->pdf, given->arg};
     XB_TRY(xb_mass_table_make(ctx, &f->table, name, density, given->lower, given->upper,
@@ -312,7 +313,8 @@ xb_status xb_law_from_functions(xb_ctx *ctx, xb_law **out, const char *name,
 xb_status xb_law_check_file(xb_ctx *ctx, const xb_law *law)
 {
     if (!law->family->no_file) return XB_OK;
-    return xb_fail(ctx, XB_E_ARGUMENT,
-                   "law '%s' is made of a program's functions and has no file form",
-                   law->text);
+    return xb_fail(
+        ctx, XB_E_ARGUMENT,
+        "law '%s' is made of a program's functions and cannot be written to a file",
+        law->text);
 }

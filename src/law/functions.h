@@ -4,7 +4,8 @@
 
 #include "law/family.h"
 
-/* XB_E_ARGUMENT, with the reason, where a law has no file form: it is made of functions.
+/* XB_E_ARGUMENT, with the reason, for a law made of functions, which cannot be written to
+ * a file.
  */
 xb_status xb_law_check_file(xb_ctx *ctx, const xb_law *law);
 

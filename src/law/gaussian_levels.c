@@ -1,13 +1,13 @@
-/* gaussian_levels.c: a mixture of up to eight Gaussian levels; maths L31. The law of telegraph
- * noise: a cell that jumps between levels, each with a Gaussian width of its own or one
- * in common. `bimodal` is its symmetric case.
+/* gaussian_levels.c: a mixture of up to eight Gaussian levels; maths L31. The law of
+ * telegraph noise: a cell that jumps between levels, each with a Gaussian width of its
+ * own or one in common. `bimodal` is its symmetric case.
  *
  *     levels:x=-1/0.5,p=0.3/0.7,s=0.1
  *
  * Densities and masses are sums of positive terms, so nothing cancels. A quantile lies
  * between the least and the largest of the levels' own: Newton's method on the log mass
- * in that bracket. Where levels stand apart the mass is flat between them, and any x
- * there has the mass asked for to rounding. */
+ * in that bracket. If levels are far apart, the mass is flat between them, and any x
+ * there has the requested mass to rounding. */
 #include "law/gaussian_levels.h"
 
 #include <math.h>
@@ -275,7 +275,7 @@ xb_status xb_levels_make(xb_ctx *ctx, xb_law **out, const char *what,
     *l = (levels){.n = n, .common = true};
     for (int i = 0; i < n; i++) sum += level[i].weight;
     for (int i = 0; i < n; i++) {
-        /* weights that people wrote to add up to one stay as written */
+        /* weights that add up to one as written stay unchanged */
         double weight = fabs(sum - 1) < 1e-15 ? level[i].weight : level[i].weight / sum;
         l->at[i] = (xb_law_mode){weight, level[i].mean + 0.0, level[i].sd}; /* no -0 */
         l->common &= level[i].sd == level[0].sd;
@@ -304,17 +304,20 @@ typedef struct lists {
     int xs, ps, ss; /* how many were given */
 } lists;
 
-/* Equal weights and a width of 0.1 where nothing is said; one width is that of all. */
+/* The defaults are equal weights and a width of 0.1; a single width applies to all
+ * levels. */
 static xb_status from_lists(xb_ctx *ctx, xb_law **out, const char *what, lists *in)
 {
     if (in->xs == 0) in->x[0] = -1, in->x[1] = 1, in->xs = 2;
     xb_law_mode level[MOST] = {{0}};
     if (in->ps > 0 && in->ps != in->xs)
-        return xb_fail(ctx, XB_E_INPUT, "%s: %d positions x and %d weights p", what,
+        return xb_fail(ctx, XB_E_INPUT,
+                       "%s: %d positions x and %d weights p, expected as many", what,
                        in->xs, in->ps);
     if (in->ss > 1 && in->ss != in->xs)
-        return xb_fail(ctx, XB_E_INPUT, "%s: %d positions x and %d widths s", what,
-                       in->xs, in->ss);
+        return xb_fail(ctx, XB_E_INPUT,
+                       "%s: %d positions x and %d widths s, expected as many or one",
+                       what, in->xs, in->ss);
     for (int i = 0; i < in->xs; i++) {
         double width = in->ss == 0 ? 0.1 : in->s[in->ss > 1 ? i : 0];
         level[i] = (xb_law_mode){in->ps > 0 ? in->p[i] : 1.0 / in->xs, in->x[i], width};
@@ -386,8 +389,8 @@ static xb_status read_list(xb_ctx *ctx, double *out, int *count, const json_t *r
         const json_t *value = json_array_get(list, i);
         out[i] = json_number_value(value);
         if (!json_is_number(value) || !isfinite(out[i]))
-            return xb_fail(ctx, XB_E_INPUT, "%s: '%s' has an element that is no number",
-                           path, key);
+            return xb_fail(ctx, XB_E_INPUT,
+                           "%s: '%s' has an element that is not a number", path, key);
     }
     *count = (int)n;
     return XB_OK;

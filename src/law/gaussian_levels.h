@@ -4,8 +4,8 @@
 
 #include "law/family.h"
 
-/* `n` levels, 1 to XB_LAW_MODES, in any order: weights > 0 that sum to one (to 1e-6: they
- * are then made to), widths > 0. `what` begins messages. Place 0, 1. */
+/* `n` levels, 1 to XB_LAW_MODES, in any order: weights > 0 that sum to one within 1e-6
+ * (they are then normalised), widths > 0. `what` begins messages. Place 0, 1. */
 xb_status xb_levels_make(xb_ctx *ctx, xb_law **out, const char *what,
                          const xb_law_mode *level, int n);
 

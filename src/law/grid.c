@@ -94,7 +94,7 @@ static double entropy_by(const xb_law_grid *grid, const xb_law *law)
     return sum;
 }
 
-/* By the family where it states them; what is not stated stays. */
+/* Takes them from the family if it states them; others stay unchanged. */
 static void stated_moments(xb_law *law)
 {
     const xb_family *f = law->family;
@@ -125,7 +125,8 @@ static xb_status grid_integrals(xb_ctx *ctx, xb_law *law)
     law->entropy = entropy_by(&grid, law);
     xb_law_grid_free(&grid);
     if (!(fabs(mass - 1) < 1e-9) || !(variance > 0) || !isfinite(law->entropy))
-        return xb_fail(ctx, XB_E_NUMERIC, "the law %s does not integrate to one (%.9g)",
+        return xb_fail(ctx, XB_E_NUMERIC,
+                       "the density of the law %s integrates to %.9g, expected 1",
                        law->family->name, mass);
     return XB_OK;
 }

@@ -1,5 +1,5 @@
 /* grid.h: a law as nodes and weights on its own panels, for moments and entropy.
- * (Rules for users are in rule/; this is what a law needs to know itself.) */
+ * (Rules for users are in rule/; this grid is for the law's own numbers.) */
 #ifndef XB_LAW_GRID_H
 #define XB_LAW_GRID_H
 
@@ -11,7 +11,7 @@ typedef struct xb_law_grid {
     double *mass; /* weight times density */
 } xb_law_grid;
 
-/* At least `points` nodes a panel. At a finite edge the panel is mapped by
+/* At least `points` nodes per panel. At a finite edge the panel is mapped by
  * x = edge -+ v^2, so that q log q is smooth there (Q8). */
 xb_status xb_law_grid_make(xb_ctx *ctx, xb_law_grid *out, const xb_law *law,
                            int64_t points);

@@ -53,7 +53,8 @@ static double entropy(const xb_law *law)
     return 1 + M_LN2;
 }
 
-/* The corner at 0 is an edge; steps that grow, to where the mass is 1e-302. */
+/* The corner at 0 is an edge of a panel; steps grow outwards to where the mass is 1e-302.
+ */
 static int64_t panels(const xb_law *law, double *out, int64_t capacity)
 {
     (void)law;

@@ -1,6 +1,6 @@
-/* law.c: the public face of a law. A reader starts here: every call looks up the
- * family's row (families.c) and does the part that is the same for all. Making laws from
- * text is in lawtext.c, from files in lawfile.c. */
+/* law.c: the public functions of a law; start reading here. Every call looks up the
+ * family's row (families.c) and does the part that is the same for all families.
+ * lawtext.c makes laws from text, lawfile.c from files. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ xb_status xb_law_create(xb_ctx *ctx, xb_law **out, const char *family,
 
 xb_law *xb_law_share(const xb_law *law)
 {
-    xb_law *shared = (xb_law *)(uintptr_t)law; /* only the count of owners changes */
+    xb_law *shared = (xb_law *)(uintptr_t)law; /* only the number of owners changes */
     atomic_fetch_add(&shared->extra_owners, 1);
     return shared;
 }

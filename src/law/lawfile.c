@@ -1,6 +1,6 @@
-/* lawfile.c: reading and writing law files. What is read is checked as if it
- * came from an enemy: known keys only, finite numbers in range, A agreeing with
- * B and C, and (empirical) a spline that integrates to one. */
+/* lawfile.c: reading and writing law files. Nothing in a file is trusted: known keys
+ * only, finite numbers in range, A agreeing with B and C, and (empirical) a spline that
+ * integrates to one. */
 #include "law/lawfile.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@ static void add_keys(const char *known[KEYS_MAX], const char *const *more)
     known[n] = NULL;
 }
 
-/* Keys that any family of the table may have are known: what does not belong to the one
- * at hand is left alone. */
+/* Keys that any family of the table may have are accepted; those of other families are
+ * ignored. */
 static void find_keys(const char *known[KEYS_MAX])
 {
     static const char *const all[] = {"crossbayes", "family", "offset",     "scale",
@@ -87,7 +87,7 @@ xb_status xb_law_json(xb_ctx *ctx, char **out, const xb_law *law)
     return status;
 }
 
-/* What making the law complained about, with the file's name before it. */
+/* The error from making the law, with the file's name before it. */
 static xb_status create_law(xb_ctx *ctx, xb_law **out, const xb_family *family,
                             const double *value, const char *path)
 {
@@ -187,7 +187,7 @@ xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
     return status;
 }
 
-/* What whoever uses the law should know of the trace behind it. The rest of "series" is
+/* The facts about the trace that a user of the law should know. The rest of "series" is
  * for people and programs that read the file. */
 static xb_status warn(xb_ctx *ctx, const json_t *root, const char *path)
 {
@@ -214,7 +214,7 @@ static xb_status warn(xb_ctx *ctx, const json_t *root, const char *path)
     return XB_OK;
 }
 
-/* A device file has the law of its read noise inside, where its states agree on one. */
+/* A device file contains the law of its read noise if its states agree on one. */
 static xb_status law_inside(xb_ctx *ctx, const json_t **law, const json_t *root,
                             const char *path)
 {
@@ -237,7 +237,7 @@ xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path)
     xb_law *law = NULL;
     xb_status status = xb_json_load(ctx, &root, path);
     const bool bare = status == XB_OK && law_inside(ctx, &inside, root, path) != XB_OK;
-    if (bare) { /* said already: it is a device file, as it may be */
+    if (bare) { /* checked already: it is a device file, which is allowed */
         json_decref(root);
         return XB_E_INPUT;
     }

@@ -1,4 +1,4 @@
-/* lawfile.h: laws as JSON; the fit adds what it found to the same object. */
+/* lawfile.h: laws as JSON; the fit adds its findings to the same object. */
 #ifndef XB_LAW_LAWFILE_H
 #define XB_LAW_LAWFILE_H
 
@@ -14,11 +14,11 @@ json_t *xb_law_to_json(const xb_law *law);
 xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
                            const char *path);
 
-/* Printed beside numbers and kept in law files: short, no line breaks, nothing that moves
- * a cursor. */
+/* Units are printed beside numbers and kept in law files, so they must be short, without
+ * line breaks and control characters. */
 bool xb_law_unit_valid(const char *unit);
 
-/* {"version", "command"}: what every result file carries. */
+/* {"version", "command"}, which every result file has. */
 json_t *xb_provenance(const xb_ctx *ctx);
 
 #endif

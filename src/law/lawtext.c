@@ -1,5 +1,5 @@
-/* lawtext.c: LAW as people write it: "mtj:B=0.15,w=0.5", or the path of a law
- * file. What is not a family's name must be a file that is there. */
+/* lawtext.c: parses LAW as users write it: "mtj:B=0.15,w=0.5", or the path of a law file.
+ * A text that is not a family's name must be an existing file. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,12 +40,12 @@ xb_status xb_device_check_a(xb_ctx *ctx, const xb_law *law, const char *what, do
                    what, a, right);
 }
 
-/* w from C, where a text gives the paper's (A, B, C). */
+/* w from C, if a text gives the paper's (A, B, C). */
 static xb_status settle_w(law_reading *r, const char *what)
 {
     double *w = &r->value[XB_DEVICE_W], a = r->value[A], c = r->value[C], by_c;
     if (!isnan(a) && isnan(c) && isnan(*w))
-        return xb_fail(r->ctx, XB_E_INPUT, "%s: A goes with C (or give w instead)", what);
+        return xb_fail(r->ctx, XB_E_INPUT, "%s: A needs C (or give w instead)", what);
     if (isnan(c)) return XB_OK;
     XB_TRY(xb_device_w_from_ac(r->ctx, &by_c, what, isnan(a) ? 0 : a, c));
     if (!isnan(*w) && fabs(by_c - *w) > 1e-9)
@@ -98,13 +98,13 @@ static xb_status no_such_law(xb_ctx *ctx, const char *text, const char *name)
         names[count] = xb_law_family_name(count);
     int near = xb_nearest(name, names, count);
     if (strpbrk(name, "./")) /* a path */
-        return xb_fail(ctx, XB_E_INPUT, "%s: there is no such law file", text);
+        return xb_fail(ctx, XB_E_INPUT, "%s: no such law file", text);
     if (near >= 0)
-        return xb_fail(ctx, XB_E_INPUT, "no law '%s', did you mean '%s'?", text,
+        return xb_fail(ctx, XB_E_INPUT, "unknown law '%s', did you mean '%s'?", text,
                        names[near]);
     return xb_fail(ctx, XB_E_INPUT,
-                   "'%s' is neither a law (gaussian, mtj:B=0.15,w=0.5, bimodal:m=0.9,"
-                   " student:nu=5, ..) nor a law file that is there",
+                   "'%s' is neither a law (gaussian, mtj:B=0.15,w=0.5, bimodal:m=0.9, "
+                   "student:nu=5, ...) nor an existing law file",
                    text);
 }
 

@@ -1,10 +1,10 @@
-/* mass_table.c: integrals of a density that only its values are known of; maths L40, L41.
+/* mass_table.c: integrals of a density of which only values are known; maths L40, L41.
  *
  * A cell is halved until Gauss-Legendre with 16 points on it agrees with that on its
- * halves to 1e-13 of its own mass; after DEEP halvings 1e-18 of all mass is enough, which
- * ends at a singular edge. Where the support has no end, cells double outwards until no
- * mass is left; they start at the scale on which the density lives about the outermost
- * point, found from its values at powers of two.
+ * halves to 1e-13 of its own mass; after DEEP halvings 1e-18 of all mass is enough, so
+ * that the subdivision ends at a singular edge. If the support is infinite, cells double
+ * outwards until no mass is left; they start at the scale of the density around the
+ * outermost point, found from its values at powers of two.
  *
  * Measured against closed forms (tests/test_law_functions.c): tails within 1e-13 relative
  * of smooth densities, within 4e-13 absolute where the density has a square root at an
@@ -28,7 +28,7 @@ typedef struct maker {
     xb_ctx *ctx;
     xb_mass_table *table;
     const char *name;
-    double bad; /* where the density is no density; NAN: nowhere */
+    double bad; /* a point where the density is not valid; NAN: none */
 } maker;
 
 static double density_at(const xb_mass_table *t, double x)
@@ -95,7 +95,7 @@ static xb_status add_stretch(maker *m, double from, double to)
     return split(m, from, to, checked(m, from, to), 0);
 }
 
-/* The power of two h at which h q(x +- h) is largest: the mass lives there. */
+/* The power of two h at which h q(x +- h) is largest, which is the scale of the mass. */
 static double scale_beyond(const xb_mass_table *t, double x, double sign)
 {
     double best = 0, scale = 1;

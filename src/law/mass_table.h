@@ -22,9 +22,9 @@ typedef struct xb_mass_table {
     double *above; /* [cells + 1] mass above each edge, summed from the right */
 } xb_mass_table;
 
-/* Cuts the support (an end may be infinite) at the points, which are ascending and inside
- * it, and on until every cell is right. XB_E_INPUT, with what is wrong with the density
- * of `name`: it is negative or not finite somewhere, or too rough. */
+/* Divides the support (an end may be infinite) at the points, which are ascending and
+ * inside it, and further until every cell is accurate. XB_E_INPUT, with a message about
+ * `name`, if the density is negative or not finite somewhere, or too rough. */
 xb_status xb_mass_table_make(xb_ctx *ctx, xb_mass_table *out, const char *name,
                              xb_density_at density, double lower, double upper,
                              const double *points, int64_t count);
@@ -35,8 +35,8 @@ double xb_mass_table_tail(const xb_mass_table *table, double x, bool upper);
 /* The edges of the cell where the mass below (above) passes v. */
 void xb_mass_table_bracket(const xb_mass_table *table, double v, bool upper, double *from,
                            double *to);
-/* Integral of (x - centre)^k times the density, and the part that the first and the last
- * cell, as far as `open` says, have in that of its absolute value. */
+/* The integral of (x - centre)^k times the density, and the share of the first and the
+ * last cell (those that `open` selects) in the integral of its absolute value. */
 double xb_mass_table_moment(const xb_mass_table *table, double centre, int k,
                             const bool open[2], double *outer);
 

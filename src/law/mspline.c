@@ -21,8 +21,8 @@ int64_t xb_cell_find(const double *knot, int64_t cells, double x)
     return low;
 }
 
-/* Beyond the ends the knots go on evenly. Which way does not matter: only
- * functions of weight zero touch them. */
+/* Beyond the ends the knots continue evenly. Their position does not matter, because only
+ * functions of weight zero depend on them. */
 static double knot_at(const double *knot, int64_t cells, int64_t i)
 {
     if (i < 0) return knot[0] + (double)i * (knot[1] - knot[0]);

@@ -22,8 +22,8 @@ static double g(double y)
     return sum * exp(-y);
 }
 
-/* exp(-ax / b), correct to the last bits even when ax / b is in the hundreds:
- * the rounding of the quotient is put back to first order. */
+/* exp(-ax / b), accurate to the last bits even when ax / b is in the hundreds: it is
+ * corrected to first order for the rounding of the quotient. */
 static double exp_quotient(double ax, double b)
 {
     double quotient = ax / b;

@@ -9,15 +9,15 @@ static inline double xb_normal_log_pdf(double x)
     return -0.5 * x * x - 0.5 * log(2 * M_PI);
 }
 
-/* exp(-x^2/2) with the rounding of the square put back: relative precision far
- * out, where x^2/2 is in the hundreds. */
+/* exp(-x^2/2), corrected for the rounding of the square, so that relative precision is
+ * kept far out, where x^2/2 is in the hundreds. */
 static inline double xb_normal_pdf(double x)
 {
     double square = x * x;
     return exp(-0.5 * square) * (1 - 0.5 * fma(x, x, -square)) / sqrt(2 * M_PI);
 }
 
-/* erfc at -x / sqrt 2, the rounding of the scaled argument put back: M_SQRT2 is
+/* erfc at -x / sqrt 2, corrected for the rounding of the scaled argument: M_SQRT2 is
  * larger than the square root of two by 9.667e-17. */
 static inline double xb_normal_cdf(double x)
 {

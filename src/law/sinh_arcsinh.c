@@ -5,9 +5,9 @@
  *
  * Distribution function and quantile are closed forms. Far out S = sinh(delta asinh x -
  * epsilon) must be known better than a double holds it, as the mass changes by S^2 times
- * its relative error: it is computed in long double, and what does not fit into a double
- * is put back to first order. Moments and entropy by equal steps of y, whose error
- * vanishes exponentially. */
+ * its relative error: it is computed in long double, and the part that does not fit into
+ * a double is applied to first order. Moments and entropy use equal steps of y, whose
+ * error vanishes exponentially. */
 #include <math.h>
 
 #include "law/family.h"
@@ -27,7 +27,7 @@ static xb_status setup(xb_ctx *ctx, xb_law *law)
     return XB_OK;
 }
 
-/* y(x) and what its double lacks. */
+/* y(x), and its remainder beyond a double. */
 typedef struct split {
     double high, low;
 } split;

@@ -67,7 +67,7 @@ static xb_status setup(xb_ctx *ctx, xb_law *law)
 static double log_pdf(const xb_law *law, double x)
 {
     double nu = law->param[NU], ax = fabs(x);
-    const double far = 1e100; /* x^2 stays below infinity */
+    const double far = 1e100; /* x^2 stays finite */
     double growth = ax < far ? log1p(x * x / nu) : 2 * log(ax) - log(nu);
     return law->k[LOG_NORM] - 0.5 * (nu + 1) * growth; /* (L26) */
 }

@@ -1,5 +1,5 @@
-/* layer.h: what a layer is inside a net, and the table row each kind fills. How it
- * runs is a row of backend/layers.h. */
+/* layer.h: a layer inside a net, and the table row that each kind fills. A row of
+ * backend/layers.h runs it. */
 #ifndef XB_NET_LAYER_H
 #define XB_NET_LAYER_H
 

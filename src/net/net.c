@@ -1,6 +1,6 @@
-/* net.c: the table of layers and the public face of a net. A reader starts here:
- * the text is read layer by layer, each kind reads its own words, infers its shape
- * and declares its tensors. Running a net is in pass.c. */
+/* net.c: the table of layers and the public functions of a net; start reading here. The
+ * text is read layer by layer; each kind reads its own words, infers its shape and
+ * declares its tensors. pass.c runs a net. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ xb_status xb_net_declare(xb_reading *r, xb_net *net, xb_layer *layer, int index,
     return XB_OK;
 }
 
-/* NULL after saying that there is no such layer. */
+/* NULL, with an error, if there is no such layer. */
 static const xb_layer_kind *find_kind(xb_reading *r)
 {
     const char *known[XB_COUNT(kinds)];
@@ -121,7 +121,7 @@ static xb_status read_net(xb_ctx *ctx, xb_net *net, const char *text)
     int64_t layers = 1;
     for (const char *p = text; *p; p++) layers += *p == ',';
     if (layers > LAYERS_MAX)
-        return xb_fail(ctx, XB_E_INPUT, "a net of %lld layers: at most %d",
+        return xb_fail(ctx, XB_E_INPUT, "a net of %lld layers: expected at most %d",
                        (long long)layers, LAYERS_MAX);
     net->layer = xb_new(ctx, layers, sizeof *net->layer);
     net->tensor = xb_new(ctx, TENSORS_PER_LAYER * layers, sizeof *net->tensor);

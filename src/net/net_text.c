@@ -1,6 +1,6 @@
 /* net_text.c: the words of a net's text; see net_text.h. Layers are separated by
- * commas, words by blanks. What is not known is answered with the nearest word
- * that is (edit distance with swaps of neighbours, at most 2). */
+ * commas, words by blanks. For an unknown word the error suggests the nearest known one
+ * (edit distance with swaps of neighbours, at most 2). */
 #include "net/net_text.h"
 
 #include <ctype.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "data/number.h"
-
 
 enum { QUOTE_MAX = 160, COUNT_MAX = 1 << 24 };
 
@@ -65,10 +64,10 @@ xb_status xb_reading_unknown(const xb_reading *r, const char *what,
     }
     int best = xb_nearest(r->word, known, count);
     if (best >= 0)
-        return xb_reading_fail(r, "no %s '%s' (did you mean %s?)", what, r->word,
+        return xb_reading_fail(r, "unknown %s '%s' (did you mean %s?)", what, r->word,
                                known[best]);
-    if (count == 0) return xb_reading_fail(r, "'%s' is one word too many", r->word);
-    return xb_reading_fail(r, "no %s '%s' (there are: %s)", what, r->word, list);
+    if (count == 0) return xb_reading_fail(r, "unexpected word '%s'", r->word);
+    return xb_reading_fail(r, "unknown %s '%s', expected one of %s", what, r->word, list);
 }
 
 /* Digits alone, 1 to COUNT_MAX; false otherwise. */
@@ -112,6 +111,6 @@ xb_status xb_reading_pair(const xb_reading *r, int64_t *a, int64_t *b)
     const char *x = strchr(r->word, 'x');
     if (!x || !count_of(r->word, (size_t)(x - r->word), a) ||
         !count_of(x + 1, strlen(x + 1), b))
-        return xb_reading_fail(r, "'%s' is no window, expected e.g. 3x3", r->word);
+        return xb_reading_fail(r, "'%s' is not a window, expected e.g. 3x3", r->word);
     return XB_OK;
 }

@@ -1,4 +1,4 @@
-/* net_text.h: reading a net's text word by word, and complaints that point. */
+/* net_text.h: reads a net's text word by word, with errors that name the layer. */
 #ifndef XB_NET_NET_TEXT_H
 #define XB_NET_NET_TEXT_H
 
@@ -21,7 +21,8 @@ bool xb_reading_word(xb_reading *r);
 
 /* Fails with "net 'TEXT': layer N: ..." */
 xb_status xb_reading_fail(const xb_reading *r, const char *format, ...) XB_PRINTF(2, 3);
-/* r->word is none of `known` (count of them): says so, with the likeliest. */
+/* Fails because r->word is none of `known` (count of them), and suggests the likeliest.
+ */
 xb_status xb_reading_unknown(const xb_reading *r, const char *what,
                              const char *const *known, int count);
 

@@ -1,4 +1,5 @@
-/* window.h: how far a sliding window gets, and where it lies; maths N2. */
+/* window.h: the number of positions of a sliding window, and where each lies; maths N2.
+ */
 #ifndef XB_NET_WINDOW_H
 #define XB_NET_WINDOW_H
 
@@ -10,7 +11,7 @@ static inline int64_t xb_window_floor(int64_t h, int64_t k, int64_t s)
     return h < k ? 0 : (h - k) / s + 1;
 }
 
-/* The same with a last window that hangs over the edge, if it starts inside. */
+/* The same with a last window that extends beyond the edge, if it starts inside. */
 static inline int64_t xb_window_ceil(int64_t h, int64_t k, int64_t s)
 {
     int64_t n = h <= k ? 1 : (h - k + s - 1) / s + 1;

@@ -1,7 +1,7 @@
-/* local.c: hidden layers under Gaussian weights, by local reparameterisation, and moved
- * to where another law's cumulants put them; maths A4-A6. What happens to a unit:
- * kernel/moved_kernel.h. No weights are drawn: matrix products of the backend do it, in
- * its memory. */
+/* local.c: hidden layers under Gaussian weights, by local reparameterisation, and their
+ * transformation to another law by its cumulants; maths A4-A6. kernel/moved_kernel.h does
+ * this for one unit. No weights are drawn: the backend computes matrix products in its
+ * own memory. */
 #include "plan/local.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* local.h: hidden layers under Gaussian weights, and moved to where another law's
- * cumulants put them; maths A4-A6. */
+/* local.h: hidden layers under Gaussian weights, and their transformation to another law
+ * by its cumulants; maths A4-A6. */
 #ifndef XB_PLAN_LOCAL_H
 #define XB_PLAN_LOCAL_H
 
@@ -34,7 +34,7 @@ typedef struct xb_local {
 } xb_local;
 
 /* For a net that xb_hidden_check() passed; XB_E_ARGUMENT where a hidden layer is neither
- * dense nor an activation. A backend that cannot do it leaves it to the host's. Net and x
+ * dense nor an activation. If the backend cannot do this, the host does. Net and x
  * are borrowed. */
 xb_status xb_local_make(xb_ctx *ctx, xb_local *out, const xb_net *net,
                         const xb_weights *weights, const xb_real *x, const xb_law *law,

@@ -1,5 +1,5 @@
-/* one_output.c: a net with several outputs as the net of one of them; maths A20. What the
- * others add is not looked at: a plan is of one output's own law. */
+/* one_output.c: a net with several outputs as the net of one of them; maths A20. The
+ * other outputs are ignored, because a plan concerns the law of one output. */
 #include "plan/one_output.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* outline.c: what a plan says without any density: n_eff, the rule of thumb, how much
- * each layer and the few largest weights contribute; maths A1, A2. From the shares that
- * shares.c measured. */
+/* outline.c: the parts of a plan that need no density: n_eff, the rule of thumb, and the
+ * contributions of each layer and of the few largest weights; maths A1, A2. They follow
+ * from the shares that shares.c measured. */
 #include <math.h>
 
 #include "net/layer.h"
@@ -38,7 +38,7 @@ static double sum_of(const xb_weight_shares *s, int64_t from, int64_t to)
     return sum;
 }
 
-/* (A1) Of the variance, at most: what is above 1 says no more than 1. */
+/* (A1) Upper bound of the share of the variance; values above 1 are cut to 1. */
 static double share_of(double second, double total) { return fmin(1, second / total); }
 
 static void outline_layers(xb_plan *plan, const xb_net *net, const xb_weight_shares *s,
@@ -90,7 +90,7 @@ xb_status xb_weight_shares_plan(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
     double total = shares.variance;
     xb_status status = XB_OK;
     if (!(total > 0) || !isfinite(xb_weight_shares_n_eff(&shares))) {
-        status = xb_fail(ctx, XB_E_ARGUMENT, "no random weight moves the output here");
+        status = xb_fail(ctx, XB_E_ARGUMENT, "no random weight changes the output here");
     } else {
         plan->n_eff = xb_weight_shares_n_eff(&shares);
         power_sums(power, &shares, total);

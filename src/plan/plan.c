@@ -1,10 +1,9 @@
-/* plan.c: how far a net's output under a law is from that under Gaussian weights,
- * predicted; maths A1-A8. A reader of plan/ starts here.
- *
- * Hidden layers are drawn under Gaussian weights and moved to where the law's cumulants
- * put them (local.c); the engine of predictive densities does the last layer, whose law
- * given the hidden ones is exact. Shares of single weights come from backward passes
- * (shares.c); needed.c says what a sum of equal shares would need. */
+/* plan.c: predicts how far a net's output under a law is from that under Gaussian
+ * weights; maths A1-A8. Start reading plan/ here. Hidden layers are drawn under Gaussian
+ * weights and transformed by the law's cumulants (local.c); the engine of predictive
+ * densities handles the last layer, whose law given the hidden ones is exact. Shares of
+ * single weights come from backward passes (shares.c); needed.c says what a sum of equal
+ * shares would need. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +38,8 @@ const char *xb_plan_verdict_name(xb_plan_verdict verdict)
     return text[verdict];
 }
 
-/* Skewed layers add to each other's third cumulant: what they make together counts, that
- * is all but what the last layer makes alone. */
+/* Skewed layers add to each other's third cumulant, so their joint contribution counts,
+ * which is everything except what the last layer contributes alone. */
 static double made_by(const xb_plan *plan, int layer, int hidden, bool symmetric)
 {
     double alone = plan->layer[layer].kl.value;
@@ -103,7 +102,7 @@ static xb_status with_charfn(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
                          opt->backend));
     xb_status status = XB_OK;
     if (local.random + 1 > XB_PLAN_LAYERS)
-        status = xb_fail(ctx, XB_E_ARGUMENT, "%d random layers: at most %d",
+        status = xb_fail(ctx, XB_E_ARGUMENT, "%d random layers: expected at most %d",
                          local.random + 1, XB_PLAN_LAYERS);
     if (status == XB_OK && opt->weight_draws > 0)
         status = xb_weight_shares_plan(ctx, plan, net, weights, x, &charfn[1], opt);
@@ -154,8 +153,8 @@ static xb_status measure(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
     return status;
 }
 
-/* Of a law whose far tail reaches beyond the grid of densities (A8) both KL are lower
- * bounds: they can refuse it, not more. */
+/* For a law whose far tail reaches beyond the grid of densities (A8), both KL are lower
+ * bounds, which can only reject the law. */
 static xb_plan_verdict verdict_of(const xb_plan *plan, double tolerance, bool bounds)
 {
     bool measured = isfinite(plan->measured.value);
@@ -181,7 +180,7 @@ static xb_status check(xb_ctx *ctx, const xb_plan_options *opt)
     return XB_OK;
 }
 
-/* Beyond, the square is no float and a net's sums are soon infinite. */
+/* Beyond this the square overflows a float and a net's sums become infinite. */
 #define INPUT_MOST 1e18
 
 static xb_status check_input(xb_ctx *ctx, const xb_net *net, const xb_real *x)

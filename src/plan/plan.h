@@ -1,4 +1,5 @@
-/* plan.h: what a plan holds, and the prediction alone, for who tries many nets. */
+/* plan.h: the contents of a plan, and the prediction alone, for callers that try many
+ * nets. */
 #ifndef XB_PLAN_PLAN_H
 #define XB_PLAN_PLAN_H
 
@@ -14,8 +15,8 @@ struct xb_plan {
     double rule, by_cumulant[XB_PLAN_ORDER + 1];
     xb_estimate predicted; /* KL(law || Gaussian) of the output, nats (A7) */
     xb_estimate measured;  /* NAN if not asked for */
-    /* Not so where hidden units that two to five weights make, too many for a law's own
-     * quantile and too few for its cumulants, make much of the predicted KL. */
+    /* False if much of the predicted KL comes from hidden units with two to five weights,
+     * which are too many for the law's own quantile and too few for its cumulants. */
     bool trusted;
     xb_plan_verdict verdict; /* by the measured KL, else by a trusted prediction */
     int layers, weights;     /* how many there are below */

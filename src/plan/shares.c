@@ -1,5 +1,5 @@
-/* shares.c: how much of a net's spread each weight makes, by backward passes; maths
- * A1. One draw of all weights a pass, under the Gaussian law.
+/* shares.c: how much each weight contributes to a net's spread, by backward passes; maths
+ * A1. Each pass uses one draw of all weights under the Gaussian law.
  *
  * Draws are summed in blocks of a fixed number and the blocks in a binary tree of their
  * numbers (tree.h), so the bytes do not depend on the number of threads. As many blocks
@@ -293,7 +293,7 @@ xb_status xb_plan_find_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *net,
     double value = xb_weight_shares_n_eff(&shares);
     xb_weight_shares_free(&shares);
     if (!isfinite(value))
-        return xb_fail(ctx, XB_E_ARGUMENT, "no random weight moves the output here");
+        return xb_fail(ctx, XB_E_ARGUMENT, "no random weight changes the output here");
     *n_eff = value;
     return XB_OK;
 }

@@ -1,4 +1,4 @@
-/* shares.h: how much of the output's spread each weight makes; maths A1, A2. */
+/* shares.h: how much each weight contributes to the output's spread; maths A1, A2. */
 #ifndef XB_PLAN_SHARES_H
 #define XB_PLAN_SHARES_H
 

@@ -1,6 +1,6 @@
 /* width.c: how wide the hidden layers of a net must be for the law's shape not to
- * matter, where there are no trained weights: all shares are equal then; maths A9.
- * Doubling, then bisection; every try is a prediction (plan.c). */
+ * matter, for untrained nets, whose shares are all equal; maths A9. The search doubles
+ * the width, then bisects; every try is a prediction (plan.c). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* adaptive.c: predictions in which each input takes as many draws as its interval needs
  * (maths P32). Draws are a function of their number, so an input that takes S of them has
- * the very prediction of S draws. Rows that are not settled yet are predicted anew with
- * half as many draws again: three times the draws in all, for no memory of them. */
+ * exactly the prediction of S draws. Rows that are not settled yet are predicted again
+ * with 1.5 times as many draws, which costs three times the draws in total but needs no
+ * memory for them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,8 @@ static void copy_row(xb_prediction *out, int64_t to, const xb_prediction *p, int
     if (classes) out->class[to] = p->class[from];
 }
 
-/* The rows among select [n] that need more than `draws` stay; how many they are. */
+/* Keeps the rows among select [n] that need more than `draws`, and returns their number.
+ */
 static int64_t take_settled(xb_prediction *out, const xb_prediction *p, int64_t *select,
                             int64_t n, bool last)
 {

@@ -3,9 +3,9 @@
  * A table: phi and its first three derivatives by a quadrature rule of the law at
  * equally spaced x, joined by polynomials of degree 7: error step^8 E z^8 / 10321920,
  * 2e-15 for z near Gaussian (worst measured against the closed form of `bimodal`:
- * 1e-15). The nodes' phases turn by a fixed angle from one x to the next.
- * And a series of log phi in cumulants, for weights so small that only their power sums
- * count; how far it reaches is measured against the table. */
+ * 1e-15). The nodes' phases turn by a fixed angle from one x to the next. The other form
+ * is a series of log phi in cumulants, for weights so small that only their power sums
+ * count; its range is measured against the table. */
 #include "predict/charfn.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ static void sum_jets(jet *re, jet *im, const xb_rule *rule, const double *cosine
     *im = (jet){{s0, c1, -s2, -c3}};
 }
 
-enum { RENEW = 64 }; /* steps after which the phases are computed anew */
+enum { RENEW = 64 }; /* steps after which the phases are recomputed */
 
 static void turn(double *cosine, double *sine, const double *step_c, const double *step_s,
                  int64_t n)

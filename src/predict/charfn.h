@@ -36,8 +36,8 @@ static inline double xb_charfn_poly(const double *c, double r)
     return low + ((c[4] + c[5] * r) + (c[6] + c[7] * r) * rr) * (rr * rr);
 }
 
-/* The real part, which is all of a symmetric law's that is not Gaussian. Error at most
- * 1e-13 + what lies beyond the table. */
+/* The real part, for a symmetric law that is not Gaussian, which has no imaginary part.
+ * The error is at most 1e-13 plus what lies beyond the table. */
 static inline double xb_charfn_real(const xb_charfn *c, double x)
 {
     double at = fabs(x) * (1 / c->step);

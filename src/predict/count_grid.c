@@ -1,11 +1,11 @@
 /* count_grid.c: the cdf of a mixture of counts (maths P20).
  *
- * Every whole number up to 256 is a node: all is exact there, but for 1e-13 at the ends.
- * Beyond, nodes are a sixteenth of the standard deviation apart that a law of this mean
- * has, which is the narrowest that is found there. Between
- * nodes masses are summed by the formula of Euler and Maclaurin with their slopes, and
- * the cdf is straight: within 2e-4 (tests/test_counts.c). Where the draws reach over more
- * nodes than there is room for, nodes are twice as far apart, and again. */
+ * Every whole number up to 256 is a node, so the cdf is exact there except for 1e-13 at
+ * the ends. Beyond, the distance between nodes is a sixteenth of the standard deviation
+ * of a law of this mean, which is the narrowest possible there. Between nodes masses are
+ * summed by the Euler-Maclaurin formula with their slopes, and the cdf is linear,
+ * accurate to 2e-4 (tests/test_counts.c). If the draws span more nodes than there is room
+ * for, the distance is doubled until they fit. */
 #include "predict/count_grid.h"
 
 #include <math.h>
@@ -150,7 +150,7 @@ static void add_draw(const xb_count_grid *g, double *row, double *self, double r
 void xb_count_grid_make(xb_count_grid *g, const xb_count_draws *d, const int64_t *start,
                         double y)
 {
-    const bool pairs = !isnan(y); /* somebody scores */
+    const bool pairs = !isnan(y); /* needed for scores */
     place_nodes(g, d, y);
     memset(g->below, 0, sizeof *g->below * XB_COUNT_NODES * (size_t)g->groups);
     memset(g->self, 0, sizeof *g->self * (size_t)g->groups);
@@ -179,7 +179,7 @@ double xb_count_grid_below(const xb_count_grid *g, int j, int without)
 
 double xb_count_grid_quantile(const xb_count_grid *g, double want, int without)
 {
-    const double least = want * (1 - 1e-12); /* rounding is no step */
+    const double least = want * (1 - 1e-12); /* a difference by rounding is not a step */
     int low = -1, high = g->count - 1;       /* the first node with so much below it */
     while (high - low > 1) {
         const int middle = (low + high) / 2;

@@ -1,5 +1,5 @@
-/* count_summary.c: what is predicted of counts (maths P20, P21), from the rates of all
- * draws. A rate says what its noise is, so the aleatoric part is a mean over draws. */
+/* count_summary.c: the prediction of counts (maths P20, P21) from the rates of all draws.
+ * A rate determines its noise, so the aleatoric part is a mean over draws. */
 #include <math.h>
 
 #include "base/count_mass.h"

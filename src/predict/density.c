@@ -1,6 +1,6 @@
-/* density.c: the public face of predictive densities; maths section E. The laws are
- * made ready, the net is cut before its last layer (hidden.c), the engine runs
- * (density_run.c). Numbers from densities are in density_stats.c. */
+/* density.c: the public functions of predictive densities; maths section E. They prepare
+ * the laws, cut the net before its last layer (hidden.c) and run the engine
+ * (density_run.c). density_stats.c computes numbers from densities. */
 #include "predict/density.h"
 
 #include <stdlib.h>

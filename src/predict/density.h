@@ -1,4 +1,5 @@
-/* density.h: what xb_densities holds, and the engine that fills it; see density_run.c. */
+/* density.h: the contents of xb_densities, and the engine that fills it; see
+ * density_run.c. */
 #ifndef XB_PREDICT_DENSITY_H
 #define XB_PREDICT_DENSITY_H
 
@@ -37,8 +38,8 @@ xb_status xb_densities_new(xb_ctx *ctx, xb_densities **out, int laws, int blocks
 
 enum { XB_HIDDEN_BATCH = 64 };
 
-/* Where draws of the last hidden activations come from. A run is one thread's
- * workspace; close(NULL) is fine. */
+/* The source of draws of the last hidden activations. A run is one thread's workspace;
+ * close(NULL) is fine. */
 typedef struct xb_hidden_source {
     const void *self;
     int64_t width; /* of h */
@@ -63,7 +64,8 @@ xb_status xb_densities_run(xb_ctx *ctx, xb_densities *d, const xb_hidden_source 
                            const xb_output_layer *last, const xb_charfn *law,
                            int64_t draws);
 
-/* Random weights below the last layer -> draws that a second or two of a core allow. */
+/* The number of draws that fit into a second or two on one core, from the number of
+ * random weights below the last layer. */
 int64_t xb_density_draws(int64_t weights, int blocks);
 
 #endif

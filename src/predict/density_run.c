@@ -2,12 +2,11 @@
  *
  * The draws are cut into blocks, the pieces of the parallel loop. A block adds up, law
  * by law, the characteristic functions of the output given its hidden draws
- * (weighted_sum.c), and one Fourier transform turns each sum into a density. What is
- * done with the blocks' densities is in density_stats.c.
- *
- * The grid comes from a look at the first draws. It is periodic: a density that reaches
- * beyond it is that of the output modulo the grid's length, whose KL is at most that of
- * the output. Frequencies beyond the grid's are cut off softly. */
+ * (weighted_sum.c), and one Fourier transform turns each sum into a density.
+ * density_stats.c uses the blocks' densities. The grid is chosen from the first draws. It
+ * is periodic: a density that reaches beyond it is that of the output modulo the grid's
+ * length, whose KL is at most that of the output. Frequencies beyond the grid's are cut
+ * off smoothly. */
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,9 +20,9 @@
 
 enum { LOOK = 512 }; /* draws of each law that the grid is chosen by */
 
-/* The grid covers the looked-at conditional means and this many conditional standard
- * deviations beyond (a Gaussian's density there is 5e-15 of its peak), up to so many
- * standard deviations of the output. */
+/* The grid covers the conditional means of the first draws and this many conditional
+ * standard deviations beyond them (where a Gaussian's density is 5e-15 of its peak), up
+ * to the second number of standard deviations of the output. */
 static const double REACH = 8.1, WIDEST = 24;
 
 /* The factor of the last bias's noise: the same for all draws of a law. */
@@ -269,8 +268,8 @@ static xb_status measure_roughness(xb_ctx *ctx, density_job *job)
     return XB_OK;
 }
 
-/* In rounds of a block for each thread: after each the caller may ask to stop, and one
- * block that failed is the end. */
+/* Runs in rounds of one block per thread: after each round the caller may ask to stop,
+ * and a failed block ends the run. */
 static xb_status run_rounds(xb_ctx *ctx, density_job *job)
 {
     const int64_t blocks = job->d->blocks, round = xb_ctx_threads(ctx);

@@ -2,9 +2,9 @@
  * maths E9, E10.
  *
  * A number is computed from all blocks and from all but one, for each. The jackknife
- * then gives its standard error and takes away the bias of order one over the draws:
- * that of KL, which is of second order in the densities' noise and never negative,
- * would otherwise be all one sees where the laws agree. */
+ * then gives its standard error and removes the bias of order one over the number of
+ * draws: without this, the bias of KL, which is of second order in the densities' noise
+ * and never negative, would dominate if the laws agree. */
 #include <math.h>
 #include <string.h>
 

@@ -1,17 +1,18 @@
 /* draws.c: the model's outputs under many draws of its weights (maths P1).
  *
- * The draws are cut among the threads, each with a pass and a context of its own; a draw
- * is the same whoever makes it. Within a piece inputs are
- * taken and scaled in chunks. The weights of a small net are drawn once for a chunk,
- * which then goes through all layers in tiles that stay in the first cache. Of a large
- * net each layer is drawn when it runs, for a chunk wide enough that this costs little
- * and narrow enough for the memory of images. What a chunk holds depends on no other, so
- * its width is free. Progress is told between slabs of chunks. A backend that makes many
- * draws at once is asked for them (draws_together.c). */
+ * The draws are divided among the threads, each with its own pass and context; a draw
+ * does not depend on the thread that makes it. Within a piece, inputs are scaled in
+ * chunks. The weights of a small net are drawn once for a chunk, which then goes through
+ * all layers in tiles that stay in the first cache. In a large net each layer is drawn
+ * when it runs, for a chunk wide enough that this costs little and narrow enough for the
+ * memory of images. Chunks are independent, so their width is free. Progress is reported
+ * between slabs of chunks. If a backend can make many draws at once, draws_together.c
+ * uses that. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/count_mass.h"
 #include "base/memory.h"
 #include "crossbayes/extend.h"
@@ -28,8 +29,8 @@ enum {
     SMALL_BYTES = 1 << 20,  /* of inputs in a small net's chunk, beyond one tile */
     CHUNK = 256,            /* rows of a large net's chunk at most */
     CHUNK_BYTES = 16 << 20, /* of activations at most, beyond one row */
-    DEVICE_BYTES = 1 << 30, /* the same of a device, which wants much to do at once */
-    SLAB_WORK = 1 << 24,    /* inputs times draws, then progress is told */
+    DEVICE_BYTES = 1 << 30, /* the same for a device, which needs much work at once */
+    SLAB_WORK = 1 << 24,    /* inputs times draws between progress events */
 };
 
 typedef struct worker {
@@ -250,7 +251,7 @@ static bool failed(const draw_job *job)
     return false;
 }
 
-/* Slabs of whole chunks; small nets have one only, and nothing to tell. */
+/* Slabs of whole chunks; small nets have only one, and report no progress. */
 static xb_status run_slabs(xb_ctx *ctx, draw_job *job)
 {
     int64_t work = job->count * job->model->features;
@@ -467,6 +468,54 @@ static xb_status run(xb_ctx *ctx, draw_job *job, double *sd)
     return with_sampler(ctx, job, sd);
 }
 
+/* ---- ranks together, each with a run of the draws */
+
+/* Multiply-adds from which on that is worth the swaps: some milliseconds. */
+static bool is_worth(const draw_job *job)
+{
+    const double least = 1 << 24, net = (double)xb_net_param_count(job->model->net);
+    return (double)job->rows->n * (double)job->count * net >= least;
+}
+
+/* A draw is a function of its number (P1), so it is the same whoever makes it; all ranks
+ * have all of them then. */
+static xb_status run_dealt(xb_ctx *ctx, const draw_job *job, xb_comm *comm)
+{
+    const int64_t width = job->rows->n * xb_model_outputs(job->model);
+    int64_t *cut = xb_new(ctx, comm->size + 1, sizeof *cut);
+    if (!cut) return XB_E_MEMORY;
+    for (int64_t r = 0; r <= comm->size; r++) cut[r] = r * job->count / comm->size;
+    draw_job own = *job;
+    own.first += cut[comm->rank];
+    own.count = cut[comm->rank + 1] - cut[comm->rank];
+    own.value += cut[comm->rank] * width;
+    xb_status status = run(ctx, &own, NULL);
+    if (status == XB_OK)
+        xb_comm_gather(comm, job->value, width * (int64_t)sizeof *job->value, cut);
+    if (status == XB_OK) status = xb_comm_check(ctx);
+    free(cut);
+    return status;
+}
+
+static xb_status run_together_or_here(xb_ctx *ctx, draw_job *job, double *sd)
+{
+    xb_comm *comm = xb_comm_together(ctx);
+    if (!comm || job->rows->n < 1 || job->count < comm->size || !is_worth(job))
+        return run(ctx, job, sd);
+    XB_TRY(check(ctx, job->model, job->rows, job->first, job->count));
+    XB_TRY(comm->meet(ctx, comm));
+    XB_TRY(run_dealt(ctx, job, comm));
+    if (!sd) return XB_OK;
+    if (xb_model_of_counts(job->model)) {
+        xb_count_sds(job->model, sd, job->value,
+                     job->rows->n * xb_model_outputs(job->model), job->first, job->count);
+        return XB_OK;
+    }
+    draw_job none = *job;
+    none.count = 0;
+    return run(ctx, &none, sd);
+}
+
 xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
                                 const xb_model *model, const xb_rows *rows, int64_t first,
                                 int64_t count, const xb_predict_options *opt)
@@ -479,7 +528,7 @@ xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
                     .value = value,
                     .first = first,
                     .count = count};
-    return run(ctx, &job, sd);
+    return run_together_or_here(ctx, &job, sd);
 }
 
 xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, const xb_model *model,

@@ -1,7 +1,7 @@
 /* draws_dealt.c: predictions of few rows under many draws by several processes
- * (crossbayes/deal.h): each makes a run of draws, as many runs as processes, and who
- * collects them summarises. A draw is a function of its number (maths P1), so it is the
- * same whoever makes it. Rows go in chunks whose draws fit in memory, a deal each. */
+ * (crossbayes/deal.h): each process makes one run of draws, and the process that collects
+ * them summarises. A draw is a function of its number (maths P1), so it is the same in
+ * every process. Rows go in chunks whose draws fit into memory, one deal per chunk. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -75,7 +75,7 @@ static xb_status predict_chunk(xb_ctx *ctx, xb_prediction *p, int64_t row, draws
     return status;
 }
 
-/* Where another process collects, the next chunk is still to be done. */
+/* Even if another process collects this chunk, the next one must still be done. */
 static xb_status predict_chunks(xb_ctx *ctx, xb_prediction *p, draws_job *job,
                                 const xb_rows *rows, int64_t chunk)
 {

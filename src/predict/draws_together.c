@@ -1,7 +1,7 @@
 /* draws_together.c: the outputs under many draws in few calls of a backend that makes
- * them at once (backend.h, `draws`); the same draws as one by one (draws.c), which is how
- * ensembles go, since their draws are dealt over the members. A slab has as many rows,
- * then as many draws, as SLAB_REALS outputs and weights allow. */
+ * them at once (backend.h, `draws`); the draws are the same as one by one (draws.c), the
+ * method that ensembles use because their draws alternate between members. A slab has as
+ * many rows, then as many draws, as SLAB_REALS outputs and weights allow. */
 #include <stdlib.h>
 
 #include "base/memory.h"

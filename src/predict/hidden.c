@@ -1,8 +1,9 @@
 /* hidden.c: draws of the activations below a net's last dense layer; maths E1.
  *
- * The net is cut before its last layer by its text; parameter blocks of what is left
- * are the front of the whole net's. Every draw is an example with weights of its own,
- * at a place in the stream that does not depend on the law: laws see the same words. */
+ * The net is cut before its last layer by its text; the parameter blocks of the remaining
+ * net are the beginning of the whole net's. Every draw is an example with its own
+ * weights, at a place in the stream that does not depend on the law, so that all laws use
+ * the same words. */
 #include "predict/hidden.h"
 
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include "base/memory.h"
 #include "backend/backend.h"
 
-/* Training counts its steps from 0 and predictions take the last: neither gets here. */
+/* Training counts its steps from 0 and predictions use the last one; neither reaches
+ * these. */
 #define DENSITY_STEP (UINT32_MAX - 1)
 
 xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net, const xb_weights *weights,

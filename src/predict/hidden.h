@@ -8,16 +8,16 @@
 typedef struct xb_hidden {
     xb_net *below; /* NULL: the net is one dense layer, and h is the input */
     int64_t width; /* of h */
-    bool random;   /* any tensor below is; if not, one draw says it all */
+    bool random;   /* any tensor below is random; if not, one draw suffices */
     xb_weights weights;
     const xb_real *x; /* [input] */
     xb_key key;
     const char *backend;
-    xb_sampler *const *sampler; /* [laws], set by who draws */
+    xb_sampler *const *sampler; /* [laws], set by the caller that draws */
 } xb_hidden;
 
-/* That the net ends in a random dense layer with one output and has its sigma:
- * XB_E_ARGUMENT if not, or if there is no such backend. */
+/* Checks that the net ends in a random dense layer with one output and that sigma is
+ * given: XB_E_ARGUMENT if not, or if there is no such backend. */
 xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net, const xb_weights *weights,
                           const char *backend);
 

@@ -1,5 +1,5 @@
 /* member_spread.c: how much of an ensemble's spread is disagreement between its members
- * (maths P7), from draws that are dealt over them one by one. */
+ * (maths P7), from draws that alternate between them. */
 #include <math.h>
 
 #include "predict/predict.h"
@@ -29,7 +29,7 @@ xb_draw_summary xb_members_summarise(double *between, const double *value, int64
     const double m = (double)members;
     *between = sqrt(fmax(0, square / m - (1 - 1 / m) * noise / m));
     all.error =
-        sqrt(error) / m; /* members are not drawn: no error comes from between them */
+        sqrt(error) / m; /* members are not random, so their differences add no error */
     return all;
 }
 

@@ -2,9 +2,10 @@
  *
  * t with nu degrees of freedom is a normal whose variance is nu over a chi-square of nu
  * degrees. Draw s takes that chi-square's quantile at a point of a golden-ratio sequence,
- * so that any run of draws, of a member too, covers it evenly; all that predicts, scores
- * and compares mixtures of normals then has the heavy tails. The quantile: bisection of
- * the incomplete gamma function on a logarithmic scale, to 1e-12; some microseconds. */
+ * so that any run of draws, also of a single member, covers it evenly; everything that
+ * predicts, scores and compares mixtures of normals then handles the heavy tails.  The
+ * quantile: bisection of the incomplete gamma function on a logarithmic scale, to 1e-12;
+ * some microseconds. */
 #include <math.h>
 
 #include "predict/predict.h"

@@ -1,8 +1,8 @@
 /* predict.c: predictions: means, the two kinds of uncertainty and quantiles for
  * numbers (maths P2-P5), probabilities and information for classes (P6).
  *
- * Inputs go in chunks for which all draws fit in memory; rows of a chunk are then
- * summarised in parallel, each on its own. */
+ * Inputs are processed in chunks for which all draws fit into memory; the rows of a chunk
+ * are then summarised in parallel and independently. */
 #include "predict/predict.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ typedef struct summary_job {
     double *scratch;   /* [pieces][aside][draws] */
     int64_t aside;     /* rows taken together */
     double *error;     /* [pieces] */
-    int64_t members;   /* whom the draws are dealt over */
+    int64_t members;   /* number of members, to which the draws belong in turn */
     int64_t pieces;    /* of the rows, as many as threads; no sum goes across them */
     int64_t row, rows; /* of the chunk */
     const void *given; /* the draws of all rows; NULL: they are made */
@@ -59,7 +59,8 @@ typedef struct summary_job {
     const double *level, *z;
 } summary_job;
 
-/* (P5) The largest so far, in units of the predictive's sd; once unknown, unknown. */
+/* (P5) The largest error so far, in predictive sds; it stays unknown once it is unknown.
+ */
 static void take_error(double *largest, double error, double sd)
 {
     double ratio = error == 0 ? 0 : error / sd;
@@ -95,7 +96,7 @@ static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t
     }
 }
 
-/* (P31) What the ends of an interval need; room [draws]. */
+/* (P31) The number of draws that the ends of an interval need; room [draws]. */
 static void note_needed(const summary_job *job, int64_t at, const double *draws,
                         const double *sd, int64_t widths, double *room, double error)
 {
@@ -112,7 +113,7 @@ static void note_needed(const summary_job *job, int64_t at, const double *draws,
     }
 }
 
-/* Of a row's targets the most. */
+/* The largest number among a row's targets. */
 static void join_targets(xb_prediction *p)
 {
     for (int64_t i = 0; p->needed && i < p->n * p->targets; i++) {
@@ -250,7 +251,7 @@ static xb_status draw_chunk(xb_ctx *ctx, const summary_job *job, const xb_rows *
     } else {
         XB_TRY(xb_predict_raw_rows(ctx, job->raw, job->model, part, 0, p->draws, opt));
     }
-    if (job->size) return XB_OK; /* a rate says what its noise is */
+    if (job->size) return XB_OK; /* a rate determines its noise */
     XB_TRY(xb_predict_noise_rows(ctx, job->noise, job->model, part, opt->backend));
     xb_noise_of_members(p->aleatoric + job->row, job->noise, job->members, job->rows);
     return XB_OK;
@@ -335,7 +336,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     return status;
 }
 
-/* Errors of fewer draws are not known. */
+/* With fewer draws the error is unknown. */
 static bool tells_needs(const xb_predict_options *opt, int64_t draws, int64_t members)
 {
     return opt->adaptive || (opt->needs && draws >= 4 * members);
@@ -403,12 +404,12 @@ xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t dra
         (long long)draws, xb_plural(draws, "draw", "draws"), (long long)members);
 }
 
-/* The error over all inputs so far, drawn in blocks; doubling until it is small. */
+/* The error over all inputs so far; the number of draws is doubled until it is small. */
 xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
                             const xb_rows *rows, const xb_predict_options *opt)
 {
     const int64_t members = xb_model_member_count(model);
-    const int64_t start = 64 * members, look = 256; /* inputs that stand for all */
+    const int64_t start = 64 * members, look = 256; /* inputs that represent all */
     xb_predict_options few = *opt;
     few.quantiles = 0;
     few.quantile = standard_levels;

@@ -1,4 +1,4 @@
-/* predict.h: what a prediction holds. */
+/* predict.h: the contents of a prediction. */
 #ifndef XB_PREDICT_PREDICT_H
 #define XB_PREDICT_PREDICT_H
 
@@ -20,7 +20,7 @@ struct xb_prediction {
     int64_t *used;             /* [n], adaptive; else NULL */
 };
 
-/* Training counts its steps from 0; predictions draw where it never gets. */
+/* Training counts its steps from 0; predictions draw at a step that it never reaches. */
 #define XB_PREDICT_STEP UINT32_MAX
 
 /* draws.c: (P2) the net's outputs [rows][outputs] to the target's units, to rates of
@@ -56,10 +56,10 @@ xb_status xb_predict_draws_dealt(xb_ctx *ctx, xb_prediction *p, const xb_model *
 /* The rows of `part` from row `first` on. */
 void xb_prediction_place(xb_prediction *p, int64_t first, const xb_prediction *part);
 
-/* Fails where a member would have no draw. */
+/* Fails if a member would have no draw. */
 xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t draws);
 
-/* How many draws the tolerance asks for (P5). */
+/* The number of draws that the tolerance requires (P5). */
 xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
                             const xb_rows *rows, const xb_predict_options *opt);
 
@@ -114,7 +114,7 @@ xb_status xb_predict_adaptive(xb_ctx *ctx, xb_prediction *out, const xb_model *m
                               const xb_rows *rows, const xb_predict_options *opt);
 
 /* member_spread.c: (P7) the same of draws dealt over members, and the standard deviation
- * between their means, noise taken off. One member: 0. */
+ * between their means, with the noise subtracted. One member: 0. */
 xb_draw_summary xb_members_summarise(double *between, const double *value, int64_t draws,
                                      int64_t stride, int64_t members);
 /* (P7) The information between member and class, of probabilities [draws][stride] by

@@ -1,4 +1,4 @@
-/* prediction.c: what a prediction tells, and freeing it. */
+/* prediction.c: accessors of a prediction, and its destruction. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* process_draws.c: draws of the Gaussian process beside a net, on top of the net's own
- * (maths P22). Draw s is one function over the inputs, the same whatever is asked, by
- * whatever threads. */
+ * (maths P22). Draw s is one function over the inputs, which does not depend on the
+ * inputs requested or on threads. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,8 +1,9 @@
 /* process_fit.c: the posterior of a Gaussian process beside a trained net (maths V43).
  *
- * The net has taken the mean; the process says how little the rows learnt from tell of
- * other places. So its weights have mean 0, and only their covariance is learnt: a prior
- * of the target's spread, less what each row pins down, by its noise. */
+ * The net describes the mean; the process describes how little the training rows say
+ * about other places. So its weights have mean 0, and only their covariance is learnt: a
+ * prior of the target's spread, reduced by the information of each row according to its
+ * noise. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -61,8 +62,8 @@ xb_status xb_model_add_process(xb_ctx *ctx, xb_model *model, const xb_rows *rows
     if (model->classes > 0 || model->targets > 1 || model->pixels ||
         xb_model_of_counts(model))
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "a Gaussian process beside the net is for a table and one target"
-                       " of numbers that are not counts");
+                       "a Gaussian process beside the net needs a table and one target, "
+                       "of numbers that are not counts");
     if (rows->n < 1 || rows->features != model->features)
         return xb_fail(
             ctx, XB_E_ARGUMENT, "%lld rows of %lld numbers for a model of %lld",

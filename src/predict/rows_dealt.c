@@ -1,7 +1,7 @@
-/* rows_dealt.c: predictions by several processes (crossbayes/deal.h): each takes a run of
- * neighbouring rows, as many runs as processes. A row's numbers depend on no other row,
- * so they are the same whoever computes them. Every process draws all weights, which is
- * little beside many rows; of few rows the draws are dealt instead (draws_dealt.c). */
+/* rows_dealt.c: predictions by several processes (crossbayes/deal.h): each process takes
+ * one run of neighbouring rows. A row's numbers depend on no other row, so they are the
+ * same in every process. Every process draws all weights, which costs little compared
+ * with many rows; for few rows the draws are shared instead (draws_dealt.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +110,8 @@ static xb_status predict_run(xb_ctx *ctx, xb_deal *deal, int64_t item,
     return status;
 }
 
-/* They may come from a file, and are used as an index. */
+/* Class numbers are checked because they may come from a file and are used as an index.
+ */
 static xb_status check_classes(xb_ctx *ctx, const xb_prediction *p)
 {
     for (int64_t i = 0; p->classes > 0 && i < p->n; i++)

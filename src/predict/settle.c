@@ -1,7 +1,7 @@
-/* settle.c: how many draws the interval of a prediction needs, and where draws that come
- * one after the other can stop (maths P30-P32). An interval whose data noise is large is
- * settled after a few draws, one that is all epistemic takes hundreds: so the number is
- * found for each input by itself. */
+/* settle.c: how many draws the interval of a prediction needs, and when sequential draws
+ * can stop (maths P30-P32). An interval dominated by data noise is settled after a few
+ * draws, a purely epistemic one takes hundreds; so the number is found for each input
+ * separately. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static void settle_row(const settle_job *job, int64_t i)
     out->needed[i] = look(job, end, out->draws, square, widths);
 }
 
-/* Rows depend on nothing but themselves. */
+/* Rows are independent of each other. */
 static void settle_piece(void *arg, int64_t piece)
 {
     settle_job job = *(const settle_job *)arg;

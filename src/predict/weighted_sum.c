@@ -3,17 +3,17 @@
  *
  * At frequency t the terms with a_k t within reach of the cumulant series share one
  * polynomial in t whose coefficients are power sums; the few larger ones are factors of
- * their own. Terms are sorted as far as they will be large, power sums are built from
- * the smallest up, and the frequencies go in runs between which one more term becomes
- * large. For a Gaussian law all is one factor. Frequencies are equally spaced, so the
- * phase of the mean turns by a fixed angle: no sines in the loop. */
+ * their own. Only the terms that will become large are sorted, power sums are built from
+ * the smallest up, and frequencies are processed in runs between which one more term
+ * becomes large. For a Gaussian law everything is one factor. Frequencies are equally
+ * spaced, so the phase of the mean turns by a fixed angle: no sines in the loop. */
 #include "predict/weighted_sum.h"
 
 #include <math.h>
 #include <string.h>
 
-/* exp(-DECAY^2 / 2) = NOTHING: where a sum of standard deviation s has s t > DECAY, it
- * is lost beside the rounding of a Fourier transform. */
+/* exp(-DECAY^2 / 2) = NOTHING: if a sum of standard deviation s has s t > DECAY, it is
+ * below the rounding of a Fourier transform. */
 static const double DECAY = 8, NOTHING = 1e-14;
 
 /* ---- Gaussian: exp(i t mean - t^2 variance / 2), turning and shrinking from one t to
@@ -150,8 +150,8 @@ static int64_t small_until(const xb_sum_law *sum, int64_t k, const xb_charfn *la
     return steps < (double)last ? (int64_t)steps : last;
 }
 
-/* (E6) In stages: as far as a Gaussian of this spread would matter, then on, if the
- * sum's tail is heavier, till it fades or the frequencies end. */
+/* (E6) In stages: first as far as a Gaussian of this spread matters, then further, if the
+ * sum's tail is heavier, until it fades or the frequencies end. */
 static void add_general(double *re, double *im, xb_sum_law *sum, int64_t n,
                         const xb_charfn *law, const xb_frequencies *f)
 {

@@ -1,6 +1,5 @@
-/* composite.c: rules for expectations of functions that are not smooth, first of
- * all q log q: the paper's, the plain ones it compares with, and ours; maths
- * Q8-Q11.
+/* composite.c: rules for expectations of functions that are not smooth, mainly q log q:
+ * the paper's, the plain ones it compares with, and ours; maths Q8-Q11.
  *
  * All are Gauss or trapezoid rules for the Lebesgue measure with the density
  * multiplied into the weights, so a weight may be zero where the density is,
@@ -153,7 +152,7 @@ static xb_status modes(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
     (void)opt;
     if (!law->family->modes)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "a rule about each mode is for bimodal and levels, not %s",
+                       "a rule around each mode is for bimodal and levels, not %s",
                        xb_law_text(law));
     xb_law_mode mode[XB_LAW_MODES];
     int count = law->family->modes(law, mode);
@@ -280,7 +279,7 @@ xb_status xb_rule_fill_composite(xb_ctx *ctx, xb_rule *out, const xb_law *law, i
     xb_composite_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, composite, &chosen, opt, trapezoid_points));
     if ((int)kind < 0 || (int)kind >= XB_COUNT(kinds))
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no composite rule %d", (int)kind);
+        return xb_fail(ctx, XB_E_ARGUMENT, "unknown composite rule %d", (int)kind);
     XB_TRY(xb_rule_check_count(ctx, kinds[kind].name, n, kinds[kind].least));
     XB_TRY(check_support(ctx, law, kind));
     xb_rule rule = {0, NULL, NULL};

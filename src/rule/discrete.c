@@ -1,14 +1,14 @@
 /* discrete.c: see discrete.h; maths Q6.
  *
  * A bounded law: Gauss-Legendre on its panels, cut further where a panel is much
- * longer than its neighbour (the far tail of a narrow peak). `order` points and
- * a margin a panel: exact for the polynomial times a piecewise cubic density
- * with two more points, and to rounding for the exponentials of the device laws
- * with the margin here (measured: doubling it changes no digit that counts).
- * `bimodal`: the union of two Gauss-Hermite rules, exact with `order` points.
+ * longer than its neighbour (the far tail of a narrow peak). With `order` points and a
+ * margin per panel it is exact for the polynomial times a piecewise cubic density with
+ * two more points, and to rounding for the exponentials of the device laws with the
+ * margin here (measured: doubling it changes no significant digit). `bimodal`: the union
+ * of two Gauss-Hermite rules, exact with `order` points.
  *
- * Masses are kept as square roots and as logarithms: exp(-1000) is out of a
- * double's range, yet polynomials of high order weigh even that. */
+ * Masses are kept as square roots and as logarithms: exp(-1000) is outside the range of a
+ * double, yet polynomials of high order give weight even to that. */
 #include "rule/discrete.h"
 
 #include <float.h>
@@ -126,8 +126,8 @@ static xb_status on_panels(xb_ctx *ctx, xb_discrete *out, const xb_law *law,
     return status;
 }
 
-/* A polynomial of degree d oscillates on half an interval as fast as one of
- * degree d / sqrt 2 may: three quarters of the points will do. */
+/* On half an interval a polynomial of degree d oscillates as fast as one of degree d /
+ * sqrt 2, so three quarters of the points suffice. */
 static xb_status edges_halve(xb_ctx *ctx, edge_list *list, const edge_list *whole)
 {
     for (int64_t j = 0; j < whole->n; j++) {
@@ -173,8 +173,8 @@ static void put_rule(xb_discrete *out, int64_t at, const xb_rule *rule, double m
     }
 }
 
-/* Of a symmetric law the modes above 0 alone, and half of one at 0: the rest are mirror
- * images. */
+/* For a symmetric law only the modes above 0, and half of one at 0, because the rest are
+ * mirror images. */
 static int half_of(xb_law_mode *mode, int count)
 {
     int kept = 0;

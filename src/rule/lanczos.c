@@ -1,13 +1,13 @@
 /* lanczos.c: the discretised Lanczos procedure; maths Q6.
  *
- * The vector q_k holds p_k(x_i) sqrt(m_i) for orthonormal p_k: multiply by x,
- * take off the two vectors before, norm. Without reorthogonalisation this is
- * sound as long as n stays well below the number of points (Gautschi 2004,
- * section 2.2.3), which discrete.c sees to. Cost: n times points.
+ * The vector q_k holds p_k(x_i) sqrt(m_i) for orthonormal p_k: each step multiplies by x,
+ * subtracts the components along the two previous vectors, and normalises. Without
+ * reorthogonalisation this is reliable as long as n stays well below the number of points
+ * (Gautschi 2004, section 2.2.3), which discrete.c ensures. Cost: n times points.
  *
- * A point whose sqrt(m) underflows sleeps: its p_k is followed apart, with its
- * own scale, until it is large enough to be seen. So n = 4096 works for a
- * Gaussian mode, whose last points weigh exp(-8000). */
+ * A point whose sqrt(m) underflows is dormant: its p_k is tracked separately, with its
+ * own scale, until it is large enough to matter. So n = 4096 works for a Gaussian mode,
+ * whose last points weigh exp(-8000). */
 #include "rule/lanczos.h"
 
 #include <math.h>
@@ -90,7 +90,8 @@ static void advance(double *restrict older, const double *restrict x,
     for (int64_t i = 0; i < n; i++) older[i] = (x[i] - alpha) * q[i] - root * older[i];
 }
 
-/* The same for the sleepers, normed by `next`; those grown large enough wake. */
+/* The same for the dormant points, normalised by `next`; those that have become large
+ * enough join the others. */
 static void advance_sleepers(lanczos_state *s, double alpha, double root, double next)
 {
     const double large = 0x1p500;
@@ -132,7 +133,7 @@ static void lanczos(double *alpha, double *beta, lanczos_state *s, int64_t n,
     }
 }
 
-/* q_0, and who sleeps. */
+/* q_0, and the dormant points. */
 static void start(lanczos_state *s, const xb_discrete *points)
 {
     double total = norm(points->root, points->n);

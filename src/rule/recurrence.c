@@ -5,8 +5,8 @@
  * (discrete.h), unless the family knows its coefficients. Worst relative error of beta at
  * n = 256, B from 1e-3 to 1e6, bimodal to m = 0.999: 8e-15.
  *
- * Wheeler (1974), here on raw moments as the paper does it: the map from moments
- * to coefficients is so ill-conditioned that it breaks at order 13 to 40. Kept to
+ * Wheeler (1974), here on raw moments as the paper does it: the map from moments to
+ * coefficients is so ill-conditioned that it breaks down at order 13 to 40. It is kept to
  * show that. */
 #include <math.h>
 #include <stdlib.h>
@@ -93,9 +93,10 @@ static xb_status by_moments(xb_ctx *ctx, double *alpha, double *beta, const xb_l
     if (status == XB_OK) reached = wheeler(alpha, beta, moment, moment + 2 * used, used);
     free(moment);
     if (status != XB_OK || reached == n) return status;
-    return xb_fail(ctx, XB_E_NUMERIC,
-                   "Wheeler's algorithm on the raw moments of %s breaks at order %lld",
-                   xb_law_text(law), (long long)reached + 1);
+    return xb_fail(
+        ctx, XB_E_NUMERIC,
+        "Wheeler's algorithm on the raw moments of %s breaks down at order %lld",
+        xb_law_text(law), (long long)reached + 1);
 }
 
 xb_status xb_rule_recurrence(xb_ctx *ctx, double *alpha, double *beta, const xb_law *law,

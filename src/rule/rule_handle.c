@@ -1,11 +1,11 @@
-/* rule_handle.c: rules as their users hold them. */
+/* rule_handle.c: rules as opaque objects for users. */
 #include <stdlib.h>
 
 #include "base/choice.h"
 #include "base/memory.h"
 #include "rule/standard.h"
 
-/* Takes over the nodes of `rule`, on failure too. */
+/* Takes ownership of the nodes of `rule`, even on failure. */
 static xb_status keep(xb_ctx *ctx, xb_rule **out, xb_status status, xb_rule rule)
 {
     if (status != XB_OK) return status;

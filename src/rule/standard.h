@@ -1,5 +1,5 @@
-/* standard.h: what the files of rule/ share: room for a rule, weights from
- * their logarithms, and the standard rules with logarithmic weights. */
+/* standard.h: helpers shared by the files of rule/: memory for a rule, weights from their
+ * logarithms, and the standard rules with logarithmic weights. */
 #ifndef XB_RULE_STANDARD_H
 #define XB_RULE_STANDARD_H
 
@@ -35,8 +35,8 @@ xb_status xb_rule_fill_composite(xb_ctx *ctx, xb_rule *out, const xb_law *law, i
 /* Zeroed room for n nodes and weights, 1 <= n. */
 xb_status xb_rule_new(xb_ctx *ctx, xb_rule *out, int64_t n);
 
-/* Weights in place from their logarithms. One too small for a double becomes
- * the smallest there is: weights of Gauss rules are positive, always. */
+/* Weights in place from their logarithms. A weight too small for a double becomes the
+ * smallest one, because weights of Gauss rules are always positive. */
 void xb_rule_weights_from_log(double *weights, int64_t n);
 
 /* Fails with XB_E_ARGUMENT unless least <= n <= XB_RULE_MAX. */

@@ -4,7 +4,7 @@
 
 #include "backend/chain.h"
 
-/* NULL in *out: the run's net is none, or the backend would rather not. Its outputs are
+/* NULL in *out: the net is not such a chain, or the backend declines it. Its outputs are
  * not placed yet. */
 xb_status xb_chain_create(xb_ctx *ctx, xb_chain **out, const xb_run *run);
 

@@ -1,12 +1,11 @@
-/* fuse.c: the plan of a pass: which layers run as they are, and which as one block.
+/* fuse.c: plans a pass: which layers run separately, and which as one block.
  *
  * A block is `conv` (3 x 3, stride 1), `relu`, `maxpool 2`, where the backend has the
  * operation and the whole batch shares its weights (estimator shared); a `batchnorm`
- * right before it comes along. The layer that ends it runs it, the others do nothing.
- *
- * Besides, a linear layer that can (dense, estimators shared and local) does the work of
- * the activations beside it: it applies the one above to its outputs and multiplies its
- * dx by the slope of the one below. */
+ * directly before it is included. The last layer of the block runs it, and the others do
+ * nothing. In addition, a linear layer that can (dense, estimators shared and local) does
+ * the work of the activations next to it: it applies the one above to its outputs and
+ * multiplies its dx by the slope of the one below. */
 #include "run/fuse.h"
 
 enum { BLOCK_LAYERS = 3, KERNEL = 3, POOL = 2 };

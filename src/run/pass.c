@@ -3,7 +3,7 @@
  * One block of memory is planned when the pass is made: the activations of every
  * layer (activation functions overwrite their input where backward allows), two
  * buffers that the gradient goes through in turn, what batchnorm keeps, and scratch
- * that each layer has to itself while it runs. Nothing is allocated after that, and no
+ * memory that each layer uses while it runs. Nothing is allocated after that, and no
  * noise outlives a layer's call: backward draws it again. */
 #include "run/pass.h"
 
@@ -110,7 +110,7 @@ static xb_status take_memory(xb_ctx *ctx, xb_pass *pass)
 static xb_status check_options(xb_ctx *ctx, const xb_pass_options *opt)
 {
     if (!xb_estimator_at(opt->estimator))
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no estimator number %d",
+        return xb_fail(ctx, XB_E_ARGUMENT, "unknown estimator number %d",
                        (int)opt->estimator);
     if (opt->batch < 1 || opt->batch > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "a batch of %lld: expected 1 to 2^31 - 1",
@@ -180,6 +180,7 @@ void xb_pass_destroy(xb_pass *pass)
     if (!pass) return;
     free(pass->chain);
     free(pass->layer);
+    xb_crew_destroy(pass->crew);
     xb_staged_destroy(pass->stage, pass->run.backend);
     pass->run.backend->release(pass->run.backend, pass->memory);
     free(pass);
@@ -208,7 +209,7 @@ static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *n
     return XB_OK;
 }
 
-/* The last element asked of any stream must be one there is. */
+/* The last element needed from any stream must exist. */
 static xb_status check_reach(xb_ctx *ctx, const xb_pass *pass, const xb_noise *noise,
                              int64_t batch)
 {
@@ -238,9 +239,69 @@ static xb_status check_forward(xb_ctx *ctx, const xb_pass *pass, int64_t batch,
                        "the net has batchnorm: training needs new_state to write to");
     if (!noise) return XB_OK;
     if (!weights->sigma && xb_net_stochastic_count(pass->net) > 0)
-        return xb_fail(ctx, XB_E_ARGUMENT, "noise without sigma");
+        return xb_fail(ctx, XB_E_ARGUMENT, "noise is given without sigma");
     XB_TRY(check_noise(ctx, pass, noise));
     return check_reach(ctx, pass, noise, batch);
+}
+
+/* ---- ranks that run it together */
+
+static bool is_linear(const xb_layer *layer)
+{
+    return layer->kind == &xb_layer_conv || layer->kind == &xb_layer_dense;
+}
+
+/* Layers from the first on that can be dealt; 0 where no product is among them. The last
+ * one runs by itself: where it does not, the layer below has done its work. */
+static int dealt_layers(const xb_pass *pass)
+{
+    const xb_net *net = pass->net;
+    int dealt = 0;
+    bool product = false;
+    for (int l = 0; l < net->n_layer; l++) {
+        const xb_pass_layer *here = &pass->layer[l];
+        if (!here->ops || here->done_below) continue;
+        if (!here->ops->deals || !here->ops->deals(&pass->run, &net->layer[l])) break;
+        for (int i = here->first; i <= l; i++) product |= is_linear(&net->layer[i]);
+        dealt = l + 1;
+    }
+    return product ? dealt : 0;
+}
+
+/* For the run's batch and noise. */
+static void plan_crew(xb_pass *pass)
+{
+    if (!pass->crew) return;
+    xb_crew_plan(pass->crew, pass->run.batch);
+    pass->dealt = pass->run.batch > 0 ? dealt_layers(pass) : 0;
+}
+
+xb_status xb_pass_join(xb_ctx *ctx, xb_pass *pass, xb_comm *comm)
+{
+    if (pass->chain || !pass->run.backend->host || !pass->opt.gradients) return XB_OK;
+    pass->crew = xb_crew_create(ctx, comm);
+    return pass->crew ? XB_OK : XB_E_MEMORY;
+}
+
+bool xb_pass_is_dealt(xb_pass *pass, int64_t batch)
+{
+    pass->run.batch = batch;
+    plan_crew(pass);
+    return pass->dealt > 0;
+}
+
+void xb_pass_rows(xb_pass *pass, int64_t batch, int64_t *begin, int64_t *end)
+{
+    const bool dealt = pass->crew && xb_pass_is_dealt(pass, batch);
+    *begin = dealt ? pass->crew->first : 0;
+    *end = dealt ? pass->crew->end : batch;
+}
+
+/* What a dealt layer has written of its rows, everyone has of all rows. */
+static void gather_rows(const xb_pass *pass, xb_real *y, int l)
+{
+    const int64_t size = xb_shape_size(pass->net->layer[l].out);
+    xb_comm_gather(pass->crew->comm, y, size * (int64_t)sizeof *y, pass->crew->row);
 }
 
 static void set_run(xb_pass *pass, xb_ctx *ctx, int64_t batch, const xb_weights *weights,
@@ -249,6 +310,7 @@ static void set_run(xb_pass *pass, xb_ctx *ctx, int64_t batch, const xb_weights 
     xb_run *run = &pass->run;
     run->ctx = ctx, run->batch = batch, run->weights = *weights, run->mode = mode;
     run->noise = noise ? *noise : (xb_noise){0};
+    plan_crew(pass);
 }
 
 xb_status xb_pass_draw_within(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
@@ -272,9 +334,11 @@ xb_status xb_pass_draws_within(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_
     return XB_OK;
 }
 
-/* What a layer finds in the run beside the batch. */
-static void set_layer(xb_pass *pass, const xb_pass_layer *here)
+/* The settings of a run that a layer needs besides the batch. */
+static void set_layer(xb_pass *pass, int l)
 {
+    const xb_pass_layer *here = &pass->layer[l];
+    pass->run.crew = l < pass->dealt ? pass->crew : NULL;
     pass->run.keep = pass->keep + here->keep;
     pass->run.above = here->above;
     pass->run.below = here->below;
@@ -288,8 +352,9 @@ static const xb_real *forward_layers(xb_pass *pass)
         const xb_pass_layer *here = &pass->layer[l];
         if (!here->ops || here->done_below) continue;
         xb_real *to = pass->output + here->output;
-        set_layer(pass, here);
+        set_layer(pass, l);
         here->ops->forward(&pass->run, &pass->net->layer[l], to, x);
+        if (l + 1 == pass->dealt) gather_rows(pass, to, l);
         x = to;
     }
     return x;
@@ -352,11 +417,13 @@ static xb_status check_backward(xb_ctx *ctx, const xb_pass *pass,
                                 const xb_gradient *gradient)
 {
     if (!pass->done)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "no forward pass to go back through (or one without gradients)");
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "the backward pass needs a forward pass that was made for gradients");
     if (pass->run.noise.sampler && !gradient->sigma &&
         xb_net_stochastic_count(pass->net) > 0)
-        return xb_fail(ctx, XB_E_ARGUMENT, "noise without room for sigma's gradient");
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "noise is given, but there is no array for sigma's gradient");
     return XB_OK;
 }
 
@@ -381,7 +448,7 @@ static void backward_layers(xb_pass *pass, xb_real *dx)
         const xb_real *y = pass->output + here->output, *from = pass->gradient[turn];
         if (of_its_own(here->ops->placement)) turn = 1 - turn;
         bool wanted = here->first > stop || dx;
-        set_layer(pass, here);
+        set_layer(pass, l);
         here->ops->backward(&pass->run, &net->layer[l],
                             wanted ? pass->gradient[turn] : NULL, from,
                             input_of(pass, here), y);

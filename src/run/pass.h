@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 
-/* One layer: what runs in its place, and its places. */
+/* One layer: what runs for it, and its positions in memory. */
 typedef struct xb_pass_layer {
     const xb_layer_ops *ops; /* NULL: part of a block that a later layer runs */
     int first;               /* of the block it runs; itself, where it runs alone */
@@ -32,7 +32,9 @@ struct xb_pass {
     size_t bytes;
     xb_run run; /* the last forward pass */
     const xb_real *x;
-    bool done; /* a forward pass ran, backward may */
+    bool done;     /* a forward pass ran, backward may */
+    xb_crew *crew; /* ranks that run its first layers together; NULL: none do */
+    int dealt;     /* layers that are dealt to them in this batch */
 };
 
 /* ---- the same as the public functions, with buffers of the pass's backend in
@@ -65,6 +67,15 @@ xb_status xb_pass_draw_within(xb_ctx *ctx, xb_pass *pass, xb_real *theta,
 xb_status xb_pass_draws_within(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
                                xb_real *theta, int64_t batch, const xb_weights *weights,
                                const xb_noise *noise, int64_t count);
+
+/* From now on ranks run it together: layers from the first on as long as they can be
+ * dealt, the others each (backend/crew.h). For passes with gradients that go forward and
+ * step on all ranks alike; gradients by inputs are not to be had. */
+xb_status xb_pass_join(xb_ctx *ctx, xb_pass *pass, xb_comm *comm);
+/* Whether layers with weights are dealt in a batch of this size. */
+bool xb_pass_is_dealt(xb_pass *pass, int64_t batch);
+/* Rows of a batch whose inputs this process needs: begin .. end - 1. */
+void xb_pass_rows(xb_pass *pass, int64_t batch, int64_t *begin, int64_t *end);
 
 /* The first layer whose output, of the last forward pass, holds a number that is not
  * finite; -1: none does. For passes with gradients, which keep their outputs. */

@@ -1,7 +1,7 @@
 /* staged.c: the caller's weights, inputs and gradients copied into the backend's memory
  * and back, for backends whose memory is not the caller's. All of it stays in the pass: a
- * backward pass finds the weights and inputs of its forward pass there. Whoever does many
- * steps holds buffers instead (run/pass.h). */
+ * backward pass finds the weights and inputs of its forward pass there. Callers with many
+ * steps use buffers instead (run/pass.h). */
 #include "run/staged.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void get(const xb_backend *b, xb_real *to, const xb_real *from, int64_t n
     if (to) b->get(b, to, from, bytes_of(n));
 }
 
-/* Weights and inputs into the backend; there is a stage then. */
+/* Copies weights and inputs into the backend; creates the stage if necessary. */
 static xb_status bring(xb_ctx *ctx, xb_pass *pass, xb_weights *staged, const xb_real *x,
                        int64_t batch, const xb_weights *weights)
 {

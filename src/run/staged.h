@@ -5,7 +5,8 @@
 
 #include "run/pass.h"
 
-/* What is in the arguments was checked. Else as the functions of crossbayes/net.h. */
+/* The arguments have been checked. Otherwise these are the functions of crossbayes/net.h.
+ */
 xb_status xb_staged_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
                             int64_t batch, const xb_weights *weights,
                             const xb_noise *noise, xb_mode mode);

@@ -1,8 +1,7 @@
-/* autocorrelation.c: how strongly a trace remembers itself; maths F8, F9.
- *
- * A few lags by direct sums, many by Fourier transforms of overlapping stretches
- * whose spectra are added: memory O(lags), so any length of trace will do. The
- * integrated time takes four times the lags until Geyer's sequence ends; white noise
+/* autocorrelation.c: the autocorrelation of a trace and its integrated time; maths F8,
+ * F9. A few lags are computed by direct sums, many by Fourier transforms of overlapping
+ * stretches whose spectra are added; memory is O(lags), so the trace may have any length.
+ * The integrated time takes four times the lags until Geyer's sequence ends; white noise
  * is done after eight (2 ms for 1e6 values). Error against direct sums 3e-15. */
 #include "series/autocorrelation.h"
 
@@ -51,8 +50,8 @@ static xb_status trace_make(xb_ctx *ctx, trace *out, const double *x, int64_t n)
     XB_TRY(xb_values_check(ctx, x, n, &seen));
     double range = seen.max - seen.min, sums[XB_POWERS] = {0};
     if (!(range > 0))
-        return xb_fail(ctx, XB_E_INPUT, "all samples are %g: no autocorrelation",
-                       seen.min);
+        return xb_fail(ctx, XB_E_INPUT,
+                       "all samples are %g: they have no autocorrelation", seen.min);
     trace t = trace_of(x, n, seen.min, range);
     xb_trace_kernels_best()->powers(sums, x, n, t.centre, t.inverse);
     *out = trace_of(x, n, seen.min + sums[1] / (double)n / t.inverse, range);

@@ -1,10 +1,10 @@
 /* bursts.c: how many independent draws the reads of a trace are worth; maths T12-T14.
  *
- * A burst is read S times at one interval. What differs between its reads is what a
- * network can use as a draw; what its mean is off by stays an error until the next burst.
- * Both follow from the autocovariance of the stationary part. Lags up to a quarter of it
- * are measured (of a long trace the far ones at every stride-th sample); longer bursts
- * follow from the fitted power law, down to a hundredth of a period a burst. */
+ * A burst is read S times at one interval. The differences between its reads are what a
+ * network can use as draws; the error of its mean stays until the next burst. Both follow
+ * from the autocovariance of the stationary part. Lags up to a quarter of it are measured
+ * (of a long trace the far ones at every stride-th sample); longer bursts follow from the
+ * fitted power law, down to a hundredth of a period a burst. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -119,8 +119,8 @@ static double worth(double draw, double mean, int64_t reads)
     return mean > 0 ? fmin(most, (draw + mean) / mean) : most;
 }
 
-/* (T13) What is slower than a burst is an error of its mean: how slow noise can be is not
- * known, so the slowest part is varied as the exponent is. */
+/* (T13) Noise slower than a burst is an error of its mean. How slow the noise can be is
+ * unknown, so the slowest part is varied along with the exponent. */
 static xb_burst extrapolate(const xb_series *s, double interval, int64_t reads)
 {
     static const double slowest[] = {10, 100, 1000}; /* bursts */
@@ -162,9 +162,9 @@ double xb_series_in_turn(const xb_series *s, double interval, int64_t reads,
     return fmin((double)reads, b.independent * (double)cells);
 }
 
-/* (T14) The shortest interval of a grid that is good with a standard error to spare, and
- * after which none is seen to be bad; NAN if there is none that the trace is long enough
- * for. */
+/* (T14) The shortest interval of a grid that is sufficient by a margin of one standard
+ * error and after which none is insufficient; NAN if the trace is too short to show one.
+ */
 static double measured_from(const xb_series *s)
 {
     const double ratio = 1.3;

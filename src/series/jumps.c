@@ -4,8 +4,8 @@
  * the means of two neighbouring windows, of all widths at once, that stationary noise of
  * the trace's own spectrum does not show anywhere in a trace: the spectrum is the median
  * over stretches (a jump is in one or two of them), the noise is simulated (surrogate.c).
- * So 1/f noise, which wanders, does not make jumps. Of overlapping differences the
- * clearest is kept, and no window reaches across a jump that was found. */
+ * So 1/f noise, which wanders, is not mistaken for jumps. Among overlapping differences
+ * the clearest is kept, and no window extends across a jump already found. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ enum {
     PARTS = 16,   /* stretches of the robust spectrum */
 };
 
-/* The spectrum is known from the trace only: with the whole level more traces than it
- * says would show a jump (tests). */
+/* The spectrum is estimated from the trace itself, so the full level would give more
+ * false alarms than it states (tests). */
 static const double OF_LEVEL = 0.5;
 
 typedef struct scan {
@@ -72,7 +72,7 @@ static xb_status scan_make(xb_ctx *ctx, scan *s, int64_t n)
     return made ? XB_OK : XB_E_MEMORY;
 }
 
-/* Values far beyond the bulk count as its edge: a spike is no jump. */
+/* Values far beyond the bulk are clipped to its edge, because a spike is not a jump. */
 static xb_status clip_range(xb_ctx *ctx, double range[2], const double *x, int64_t n)
 {
     enum { LOOK = 4096 };

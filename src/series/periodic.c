@@ -188,8 +188,8 @@ xb_status xb_lines_find(xb_ctx *ctx, xb_line *line, int64_t *lines, const double
     return status;
 }
 
-/* Amplitude and phase anew in every stretch: the frequency is not known well enough for a
- * whole long trace. */
+/* Amplitude and phase are fitted again in every stretch, because the frequency is not
+ * known well enough for a whole long trace. */
 void xb_lines_remove(double *x, int64_t n, double interval, const xb_line *line,
                      int64_t lines)
 {

@@ -111,7 +111,7 @@ static double exponent_error(const model *m)
     return sqrt(unit[1] * fmax(1, misfit));
 }
 
-/* The floor counts where it improves the fit more than 1 % of fits without one would. */
+/* The floor is kept if it improves the fit significantly at the 1 % level. */
 static void try_floor(model *m)
 {
     const double needed = 6.635; /* 99 % point of chi^2 with one degree of freedom */

@@ -1,6 +1,5 @@
-/* series.c: from a trace to its stationary part: the driver. Checks the trace, runs the
- * searches in order, cuts the segment that was asked for out of it and prepares it. Maths
- * T1-T14. */
+/* series.c: the driver from a trace to its stationary part: checks the trace, runs the
+ * searches in order, extracts the requested segment and prepares it. Maths T1-T14. */
 #include "series/series.h"
 
 #include <math.h>
@@ -34,7 +33,7 @@ xb_status xb_detrend_parse(xb_ctx *ctx, xb_detrend *out, const char *text)
         }
     int near = xb_nearest(text, detrend_names, count);
     return xb_fail(ctx, XB_E_INPUT,
-                   "no detrending '%s': expected none, linear or window%s%s%s", text,
+                   "unknown detrending '%s': expected none, linear or window%s%s%s", text,
                    near < 0 ? "" : ", did you mean '",
                    near < 0 ? "" : detrend_names[near], near < 0 ? "" : "'?");
 }
@@ -245,7 +244,7 @@ xb_status xb_series_run(xb_ctx *ctx, xb_series **out, const double *x, int64_t n
         return XB_OK;
     }
     xb_series_destroy(s);
-    if (status == XB_E_INPUT && o.source) /* say whose samples they are */
+    if (status == XB_E_INPUT && o.source) /* name the file of the samples */
         return xb_fail(ctx, status, "%s: %s", o.source, xb_ctx_message(ctx));
     return status;
 }

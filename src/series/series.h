@@ -1,5 +1,6 @@
-/* series.h: what a series holds. Filled by series.c from the searches, one a file:
- * settling.c, jumps.c, lines, spectrum, levels, bursts; said by series_words.c. */
+/* series.h: the contents of a series. series.c fills it from the searches, which have one
+ * file each (settling.c, jumps.c, lines, spectrum, levels, bursts), and series_words.c
+ * puts it into words. */
 #ifndef XB_SERIES_SERIES_H
 #define XB_SERIES_SERIES_H
 
@@ -61,7 +62,7 @@ struct xb_series {
     xb_finding_text finding[XB_FINDINGS_MAX];
 };
 
-/* (T1) Refuses what is no noise: constant, monotone, a counter. */
+/* (T1) Refuses data that is not noise: constant, monotone, or a counter. */
 xb_status xb_trace_check(xb_ctx *ctx, const double *x, int64_t n);
 
 /* (T3) Samples of a start-up transient. */

@@ -1,4 +1,4 @@
-/* series_words.c: what was found in a trace, a sentence each. */
+/* series_words.c: the findings about a trace, one sentence each. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,8 +65,8 @@ static void say_settling(xb_series *s)
     char time[QUANTITY];
     start(s, "settling");
     if (!s->searched)
-        say(s,
-            s->whole ? "Not searched for, as asked." : "Too few samples to search for.");
+        say(s, s->whole ? "Not searched for, as asked."
+                        : "There are too few samples for the search.");
     else if (s->settling == 0)
         say(s, "None.");
     else if (s->timed)
@@ -91,10 +91,10 @@ static void say_jumps(xb_series *s)
     char size[QUANTITY];
     start(s, "jumps");
     if (!s->searched) {
-        say(s,
-            s->whole ? "Not searched for, as asked." : "Too few samples to search for.");
+        say(s, s->whole ? "Not searched for, as asked."
+                        : "There are too few samples for the search.");
     } else if (s->jumps == 0) {
-        say(s, "None that noise of this spectrum would not show.");
+        say(s, "None beyond what noise of this spectrum shows.");
     } else {
         const xb_jump *most = largest_jump(s);
         say(s, "%lld %s of the mean, %s%s before sample %lld.", (long long)s->jumps,
@@ -116,8 +116,8 @@ static void say_drift(xb_series *s)
     amount(slope, s, s->trend.slope * length, s->trend.error * length);
     if (s->trend.p > s->level_asked)
         say(s,
-            "None that noise of this spectrum would not show (%s over the stationary"
-            " part).",
+            "None beyond what noise of this spectrum shows (%s over the stationary "
+            "part).",
             slope);
     else
         say(s, "The mean drifts by %s over the stationary part%s.", slope,
@@ -163,7 +163,7 @@ static void say_spectrum(xb_series *s)
     char low[QUANTITY], high[QUANTITY], corner[QUANTITY], exponent[QUANTITY];
     start(s, "spectrum");
     if (isnan(l->exponent)) {
-        say(s, "Too few samples.");
+        say(s, "There are too few samples.");
         return;
     }
     xb_number_with_error(exponent, sizeof exponent, l->exponent, l->exponent_error);
@@ -197,7 +197,7 @@ static void say_levels(xb_series *s)
     if (s->levels > 1) say(s, ".");
 }
 
-/* Cells of this kind to read in turn for half of the reads to be draws. */
+/* The number of such cells to read in turn so that half of the reads are independent. */
 static int64_t cells_needed(const xb_series *s)
 {
     for (int64_t cells = 2; cells < s->reads; cells++)
@@ -223,8 +223,8 @@ static void say_draws(xb_series *s)
     xb_number_with_error(number, sizeof number, b.independent, b.error);
     if (s->usable == XB_USABLE_LONGER)
         say(s,
-            "Measure longer: at no read interval that the trace is long enough for are"
-            " half of %lld reads independent. ",
+            "Measure longer: at every read interval that the trace is long enough to "
+            "judge, fewer than half of %lld reads are independent. ",
             (long long)s->reads);
     else
         say(s,
@@ -239,7 +239,8 @@ static void say_draws(xb_series *s)
         say(s, " Usable from a read interval of %s on.",
             duration(from, s, s->usable_from, NAN));
     if (s->usable != XB_USABLE)
-        say(s, " Reading %lld such cells in turn makes half of the reads independent.",
+        say(s,
+            " Reading %lld such cells in turn would make half of the reads independent.",
             (long long)cells_needed(s));
 }
 

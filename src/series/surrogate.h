@@ -1,5 +1,5 @@
-/* surrogate.h: simulated noise of a given spectrum, as means of blocks: what the searches
- * for jumps and trends are judged by. */
+/* surrogate.h: simulated noise of a given spectrum, as means of blocks, with which the
+ * searches for jumps and trends are compared. */
 #ifndef XB_SERIES_SURROGATE_H
 #define XB_SERIES_SURROGATE_H
 

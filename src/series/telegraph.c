@@ -1,8 +1,8 @@
 /* telegraph.c: levels between which a trace switches; maths T10, T11.
  *
  * How many: mixtures of Gaussians of the values (EM on a histogram), by BIC with as many
- * observations as the trace has independent samples, so that noise which wanders is not
- * taken for levels. When: the most probable path of a hidden Markov model with these
+ * observations as the trace has independent samples, so that wandering noise is not
+ * mistaken for levels. When: the most probable path of a hidden Markov model with these
  * levels (Viterbi), its rate of switching estimated from the path. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* trace_check.c: columns that are no noise: constants, times, indexes, counters; maths
- * T1, T2. Whoever picks the wrong column of a table learns it here. */
+/* trace_check.c: refuses columns that are not noise: constants, times, indexes, counters;
+ * maths T1, T2. This catches a wrong column of a table. */
 #include <math.h>
 
 #include "crossbayes/extend.h"
@@ -48,8 +48,8 @@ xb_status xb_trace_check(xb_ctx *ctx, const double *x, int64_t n)
                        rises ? "increase" : "decrease", x[0], x[n - 1]);
     if (step != 0 && (double)same_step >= nearly_all * (double)(n - 1))
         return xb_fail(ctx, XB_E_INPUT,
-                       "%lld of %lld samples are %g more than the one before, as a"
-                       " counter is: expected noise",
+                       "%lld of %lld samples are %g more than the one before, as in a "
+                       "counter: expected noise",
                        (long long)same_step, (long long)n - 1, step);
     return XB_OK;
 }

@@ -1,6 +1,6 @@
 /* trace_kernels.h: the loops over every value of a trace, sorted or in time order, as
- * kernels for the machine at hand. trace_kernels_body.h is their one source; nothing in
- * it is fused, sums are in a fixed number of lanes: all levels give the same bytes
+ * kernels for the current machine. trace_kernels_body.h is their one source; it uses no
+ * fused operations and sums in a fixed number of lanes, so all levels give the same bytes
  * (tests/test_fit_kernels.c). */
 #ifndef XB_SERIES_TRACE_KERNELS_H
 #define XB_SERIES_TRACE_KERNELS_H

@@ -3,7 +3,7 @@
  * Stretches of a power of two, half of each shared with the next, minus their mean and
  * under a Hann window; the ordinates of a stretch are averaged in bins of a ratio of at
  * least 1.2, the bins over stretches by mean or median. Memory O(stretch), at most 2^18
- * values, so any length of trace will do. Against SciPy's welch: 1e-12 (tests). */
+ * values, so the trace may have any length. Against SciPy's welch: 1e-12 (tests). */
 #include "series/welch.h"
 
 #include <math.h>

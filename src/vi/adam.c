@@ -1,6 +1,5 @@
 /* adam.c: Kingma & Ba's Adam in the form TensorFlow computes it: the bias
- * corrections go into the rate, and epsilon stands beside the uncorrected root;
- * maths V7.
+ * corrections go into the rate, and epsilon is added to the uncorrected root; maths V7.
  *
  * 1 - beta^t comes from expm1(t log beta) in double: exact from the first step to
  * the last, where 1 - powf(beta, t) in float loses three digits at beta 0.999. */

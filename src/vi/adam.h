@@ -1,4 +1,4 @@
-/* adam.h: what only training needs of Adam; its step is in crossbayes/vi.h. */
+/* adam.h: the parts of Adam that only training needs; its step is in crossbayes/vi.h. */
 #ifndef XB_VI_ADAM_H
 #define XB_VI_ADAM_H
 

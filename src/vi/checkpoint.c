@@ -1,10 +1,11 @@
-/* checkpoint.c: a training run on disk, in one safetensors file: the whole of `live`,
- * where the run stands, the sums of the epoch under way and the trace. Orders, noise
- * and standard deviations are functions of these. The fingerprint (net, law, settings,
- * checksum of the data) must agree on the way back. */
+/* checkpoint.c: a training run on disk, in one safetensors file: all of `live`, the
+ * position of the run, the sums of the current epoch and the trace. Orders, noise and
+ * standard deviations are functions of these. The fingerprint (net, law, settings,
+ * checksum of the data) must agree when the run is resumed. */
 #include <math.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/files.h"
 #include "base/os.h"
 #include "crossbayes/filekind.h"
@@ -16,7 +17,8 @@ enum {
     SUMS = sizeof(xb_train_sums) / sizeof(double)
 };
 
-/* Nobody is asked whether to go on: a request to stop is what this file is for. */
+/* The progress function is not called here, because this file is written when a stop was
+ * requested. */
 static xb_status write_undisturbed(xb_trainer *t, const char *path,
                                    const xb_stored *tensors, int64_t n,
                                    const xb_stored_text *texts, int64_t n_texts)
@@ -35,6 +37,7 @@ static int64_t live_bytes(const xb_trainer *t)
 
 xb_status xb_checkpoint_save(xb_trainer *t, const char *path)
 {
+    if (!xb_comm_first(t->ctx)) return XB_OK; /* rank 0 has the same */
     const float *live = xb_host_got(t->backend, t->live, t->room.live, live_bytes(t));
     XB_TRY(xb_backend_check(t->backend, t->ctx));
     const xb_stored tensors[] = {
@@ -65,7 +68,7 @@ static xb_status refuse(const xb_trainer *t, const char *path, const char *why)
     return xb_fail(t->ctx, XB_E_INPUT, "%s: %s", path, why);
 }
 
-/* Says which setting is another one. */
+/* Names the settings that differ. */
 static xb_status refuse_other(const xb_trainer *t, const char *path,
                               const char *fingerprint)
 {

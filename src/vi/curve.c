@@ -1,9 +1,9 @@
 /* curve.c: building the table of curve.h.
  *
  * Each of 512 equal buckets is halved where Hermite's quintic through value,
- * slope and curvature of its two ends misses the function in between. Smooth
- * functions need one piece a bucket, so that a look-up is one index and one
- * polynomial; at a spike the pieces go down to its width. */
+ * slope and curvature of its two ends misses the function in between. Smooth functions
+ * need one piece per bucket, so that a look-up takes one index and one polynomial; at a
+ * spike the pieces go down to its width. */
 #include "vi/curve.h"
 
 #include <float.h>

@@ -1,7 +1,6 @@
-/* ensemble.c: posteriors trained apart as one model (maths P7). The ensemble looks like
- * its first member to whoever asks for nets, names, scales and weights, and owns all of
- * them: what a model holds is written down once, and a part that is added to it needs
- * nothing here. */
+/* ensemble.c: posteriors trained apart as one model (maths P7). The ensemble presents the
+ * nets, names, scales and weights of its first member, and owns all members: the contents
+ * of a model are declared once, and a part added to a model needs no change here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +42,7 @@ static bool same_cells(const xb_model *a, const xb_model *b)
     return strcmp(xb_weight_cells_text(a->cells), xb_weight_cells_text(b->cells)) == 0;
 }
 
-/* What a file holds once for all members. */
+/* The parts that a file holds once for all members. */
 static bool go_together(const xb_model *a, const xb_model *b)
 {
     const xb_shape u = xb_net_input(a->net), v = xb_net_input(b->net);

@@ -2,8 +2,8 @@
  *
  * At the weights of a trained model, on one batch, the gradient of phase 2 is made again
  * and again with fresh draws; its variance, summed over the weights, is what an
- * estimator costs in steps. Only the draws change: the batch stays, so that what is
- * seen is the noise of the weights, not of the data. */
+ * estimator costs in steps. Only the draws change and the batch stays, so that the result
+ * is the noise of the weights, not of the data. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -97,7 +97,8 @@ static xb_status measure_one(xb_ctx *ctx, row *out, const xb_model *model,
                              int64_t pairs)
 {
     xb_trainer *t = NULL;
-    xb_train_options free_widths = *opt; /* by mu and sigma, whatever they follow from */
+    xb_train_options free_widths =
+        *opt; /* with respect to mu and sigma, whatever they depend on */
     free_widths.cells = NULL;
     XB_TRY(xb_trainer_build(ctx, &t, model, data, &free_widths));
     float *kept = xb_new(ctx, 2 * t->noise, sizeof *kept);

@@ -1,9 +1,10 @@
-/* initial.c: where parameters start: as the net has it (maths N17); after phase 1 the
- * standard deviations at one small value and the noise at what the trained net leaves
- * unexplained (maths V11). */
+/* initial.c: initial values of parameters: as the net defines them (maths N17); after
+ * phase 1, one small value for all standard deviations, and for the noise what the
+ * trained net leaves unexplained (maths V11). */
 #include <math.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/count_mass.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
@@ -100,11 +101,11 @@ static xb_status residual(xb_trainer *t, double *out, int64_t k)
             sum += left_of(t, batch, k);
     }
     *out = beyond[1] > 0 ? beyond[0] / beyond[1] : sqrt(sum / (double)t->n);
-    return XB_OK;
+    return xb_comm_check(t->ctx);
 }
 
-/* The noise net says one constant: its last kernel is 0, its last bias what makes the
- * standard deviation of target k `sd`. */
+/* The noise net starts as a constant: its last kernel is 0, and its last bias makes the
+ * standard deviation of target k equal to `sd`. */
 static void start_noise_net(xb_trainer *t, double sd, int64_t k)
 {
     const xb_net *net = t->model->noise_net;

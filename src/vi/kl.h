@@ -4,8 +4,8 @@
 
 #include "backend/backend.h"
 
-/* The tables for sums on this backend, once, before the first; they go with the KL, which
- * must be destroyed while the backend is there. */
+/* Places the tables for sums on this backend, once, before the first sum; they are freed
+ * with the KL, which must be destroyed before the backend. */
 xb_status xb_kl_place(xb_ctx *ctx, xb_kl *kl, const xb_backend *b);
 
 /* As xb_kl_sum over the block's buffers; mean, precision and cross are set here, and rho
@@ -13,8 +13,8 @@ xb_status xb_kl_place(xb_ctx *ctx, xb_kl *kl, const xb_backend *b);
 double xb_kl_sum_sigma(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
                        const xb_kl_block *block);
 /* The same and the chain rule to rho (V8): grad_sigma holds the gradient by sigma before,
- * that by rho after. A normal prior and sigma = exp(rho) take one look at the weights;
- * its sum of log sigma is then that of rho. */
+ * that by rho after. A normal prior with sigma = exp(rho) needs one pass over the
+ * weights; the sum of log sigma is then that of rho. */
 double xb_kl_sum_rho(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
                      xb_spread spread, const xb_kl_block *block);
 

@@ -1,19 +1,23 @@
-/* likelihood_choice.c: the likelihood of a target of numbers, left to the data (maths
+/* likelihood_choice.c: chooses the likelihood of a target of numbers from the data (maths
  * V20).
  *
  * The net that was chosen under constant noise is trained again under each of the
- * others, with all other settings the same. F charges for everything that is fitted, so
- * it judges; with rows held out their log density does. Another likelihood is taken only
- * if it is ahead by more than twice the error of the difference: where nothing speaks for
- * it, noise stays constant.
+ * others, with all other settings the same. F accounts for everything that is fitted, so
+ * it decides; with rows held out, their log density decides. Another likelihood is chosen
+ * only if it is better by more than twice the error of the difference; without such
+ * evidence noise stays constant.
  *
- * Laws of counts are tried where targets could be counts. They have masses where the
- * others have densities; a density of whole numbers is the mass of one of them, once it
- * is per unit of the target and not of the standardised one (V42). */
+ * Laws of counts are tried if targets could be counts. They have masses while the others
+ * have densities; a density per unit of the target, not of the standardised target, is
+ * comparable with the mass of a whole number (V42). */
 #include "vi/likelihood_choice.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
 
 bool xb_likelihood_is_open(const xb_train_data *data, const xb_train_options *o)
 {
@@ -42,7 +46,7 @@ static bool is_counted(const xb_train_data *d, int64_t targets, int64_t k)
 
 static bool all_counted(const xb_train_data *d, const xb_model *m)
 {
-    enum { LEAST = 50 }; /* rows: fewer say nothing of how counts vary */
+    enum { LEAST = 50 }; /* rows: with fewer, the variance of counts is unknown */
     if (d->n < LEAST) return false;
     for (int64_t k = 0; k < m->targets; k++)
         if (!is_counted(d, m->targets, k)) return false;
@@ -79,32 +83,106 @@ static bool is_ahead(const xb_tried_likelihood *a, const xb_tried_likelihood *b)
     return a->f.value + (isfinite(error) ? 2 * error : 0) < b->f.value;
 }
 
-static xb_status try_one(xb_ctx *ctx, xb_trained *out, xb_likelihood likelihood,
-                         const char *net, const xb_train_data *data,
-                         const xb_train_options *opt, bool traced)
+enum { TASK_TEXT = 64, SHELF = 6 };
+
+static xb_train_options options_of(char task[TASK_TEXT], xb_likelihood likelihood,
+                                   const char *net, const xb_train_options *opt)
 {
-    char task[64];
     xb_train_options o = *opt;
-    snprintf(task, sizeof task, "training with a %s likelihood",
+    snprintf(task, TASK_TEXT, "training with a %s likelihood",
              xb_likelihood_name(likelihood));
     o.net = net;
     o.likelihood = likelihood;
     o.checkpoint = NULL;
     o.resume = false;
     o.task = task;
-    return xb_train_one(ctx, out, data, &o, traced, true);
+    return o;
 }
 
-/* (V42) Counts may want another net than normal noise did: `net`, the one that was left,
- * is trained under them too. NULL: none was. */
-static xb_status try_net(xb_ctx *ctx, xb_trained *one, const char *net,
+/* ---- trainings that ranks have done before they are asked for */
+
+typedef struct shelf {
+    xb_train_item item[SHELF];
+    xb_trained out[SHELF];
+    char task[SHELF][TASK_TEXT];
+    char net[2][TASK_TEXT];
+    int count;
+} shelf;
+
+static void shelf_add(shelf *s, xb_likelihood likelihood, const char *net,
+                      const xb_train_data *data, const xb_train_options *opt, bool traced)
+{
+    const int i = s->count++;
+    s->item[i] = (xb_train_item){.data = *data,
+                                 .opt = options_of(s->task[i], likelihood, net, opt),
+                                 .traced = traced,
+                                 .out = &s->out[i]};
+}
+
+/* All that may be asked for: each likelihood with the net that was chosen, laws of counts
+ * also with the one that was left (NULL: none). */
+static xb_status shelf_fill(xb_ctx *ctx, shelf *s, const xb_trained *best, bool counted,
+                            const xb_train_data *data, const xb_train_options *opt,
+                            bool traced)
+{
+    static const xb_likelihood numbers[] = {XB_LIKELIHOOD_HETEROSCEDASTIC,
+                                            XB_LIKELIHOOD_STUDENT};
+    static const xb_likelihood counts[] = {XB_LIKELIHOOD_NEGATIVE_BINOMIAL,
+                                           XB_LIKELIHOOD_POISSON};
+    const char *left = xb_train_report_other_net(best->report);
+    snprintf(s->net[0], TASK_TEXT, "%s", xb_model_net_text(best->model));
+    if (strcmp(s->net[0], xb_model_net_text(best->model)) != 0) return XB_OK; /* long */
+    if (left) snprintf(s->net[1], TASK_TEXT, "%s", left);
+    for (int i = 0; i < XB_COUNT(numbers); i++)
+        shelf_add(s, numbers[i], s->net[0], data, opt, traced);
+    for (int i = 0; counted && i < XB_COUNT(counts); i++)
+        for (int k = 0; k < (left ? 2 : 1); k++)
+            shelf_add(s, counts[i], s->net[k], data, opt, traced);
+    return xb_train_items(ctx, s->item, s->count);
+}
+
+static void shelf_free(shelf *s)
+{
+    for (int i = 0; i < s->count; i++) xb_trained_drop(&s->out[i]);
+}
+
+/* NULL: it is not there. */
+static xb_train_item *shelf_find(shelf *s, xb_likelihood likelihood, const char *net)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->item[i].opt.likelihood == likelihood &&
+            strcmp(s->item[i].opt.net, net) == 0 &&
+            (s->item[i].status != XB_OK || s->out[i].model))
+            return &s->item[i];
+    return NULL;
+}
+
+static xb_status try_one(xb_ctx *ctx, shelf *s, xb_trained *out, xb_likelihood likelihood,
+                         const char *net, const xb_train_data *data,
+                         const xb_train_options *opt, bool traced)
+{
+    char task[TASK_TEXT];
+    xb_train_item *done = shelf_find(s, likelihood, net);
+    if (!done) {
+        const xb_train_options o = options_of(task, likelihood, net, opt);
+        return xb_train_one(ctx, out, data, &o, traced, true);
+    }
+    if (done->status != XB_OK) return xb_fail(ctx, done->status, "%s", done->why);
+    *out = *done->out;
+    *done->out = (xb_trained){0};
+    return XB_OK;
+}
+
+/* (V42) Counts may need a different net than normal noise: `net`, the one that was
+ * rejected, is trained under them as well. NULL: none was. */
+static xb_status try_net(xb_ctx *ctx, shelf *s, xb_trained *one, const char *net,
                          const xb_train_data *data, const xb_train_options *opt,
                          bool traced)
 {
     xb_trained other = {0};
     if (!net) return XB_OK;
     xb_status status =
-        try_one(ctx, &other, xb_model_likelihood(one->model), net, data, opt, traced);
+        try_one(ctx, s, &other, xb_model_likelihood(one->model), net, data, opt, traced);
     if (status == XB_OK) status = xb_train_keep_better(ctx, one, &other);
     xb_trained_drop(&other);
     return status == XB_E_NUMERIC ? XB_OK : status;
@@ -117,10 +195,12 @@ typedef struct contest {
     bool counted;
     double rows;  /* learnt from */
     char net[64]; /* of counts, once it is known */
+    shelf shelf;
 } contest;
 
-/* (V42) Poisson, which is tried last, needs no reason against a negative binomial: that
- * has a number more, and the noise of the weights alone makes counts look spread. */
+/* (V42) Poisson, which is tried last, is preferred to a negative binomial without further
+ * evidence, because that has one more parameter, and the noise of the weights alone makes
+ * counts look overdispersed. */
 static bool is_taken(const contest *c, const xb_tried_likelihood *other)
 {
     const double slack = 0.05; /* nats per row */
@@ -141,10 +221,11 @@ static xb_status try_likelihood(xb_ctx *ctx, contest *c, xb_likelihood likelihoo
     const char *net = settled ? c->net : xb_model_net_text(best->model);
     const char *left = xb_train_report_other_net(best->report);
     xb_trained other = {0};
-    xb_status status = try_one(ctx, &other, likelihood, net, data, opt, traced);
+    xb_status status =
+        try_one(ctx, &c->shelf, &other, likelihood, net, data, opt, traced);
     if (status == XB_E_NUMERIC) return XB_OK; /* those before it stand */
     if (status == XB_OK && counts && !settled)
-        status = try_net(ctx, &other, left, data, opt, traced);
+        status = try_net(ctx, &c->shelf, &other, left, data, opt, traced);
     if (status == XB_OK) {
         const xb_tried_likelihood tried = tried_of(&other, c->counted);
         if (counts && !settled && left) /* one of the two standard nets */
@@ -162,23 +243,39 @@ static xb_status try_likelihood(xb_ctx *ctx, contest *c, xb_likelihood likelihoo
     return status;
 }
 
-xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_data *data,
-                               const xb_train_options *opt, bool traced)
+static xb_status try_all(xb_ctx *ctx, contest *c, xb_trained *best,
+                         const xb_train_data *data, const xb_train_options *opt,
+                         bool traced, bool more)
 {
     static const xb_likelihood others[] = {
         XB_LIKELIHOOD_HETEROSCEDASTIC, XB_LIKELIHOOD_STUDENT,
         XB_LIKELIHOOD_NEGATIVE_BINOMIAL, XB_LIKELIHOOD_POISSON};
-    const xb_backend *backend = NULL;
-    contest c = {.count = 1,
-                 .counted = all_counted(data, best->model),
-                 .rows = (double)xb_train_report_row_count(best->report)};
-    c.tried[0] = tried_of(best, c.counted);
-    XB_TRY(xb_backend_open(ctx, &backend, opt->backend));
     for (int i = 0; i < XB_COUNT(others); i++) {
-        if (!backend->more_losses && others[i] > XB_LIKELIHOOD_SOFTMAX) continue;
-        if (!c.counted && others[i] > XB_LIKELIHOOD_STUDENT) continue;
-        XB_TRY(try_likelihood(ctx, &c, others[i], best, data, opt, traced));
+        if (!more && others[i] > XB_LIKELIHOOD_SOFTMAX) continue;
+        if (!c->counted && others[i] > XB_LIKELIHOOD_STUDENT) continue;
+        XB_TRY(try_likelihood(ctx, c, others[i], best, data, opt, traced));
     }
-    xb_train_report_tried(best->report, c.tried, c.count, c.kept);
     return XB_OK;
+}
+
+xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_data *data,
+                               const xb_train_options *opt, bool traced, bool dealt)
+{
+    const xb_backend *backend = NULL;
+    XB_TRY(xb_backend_open(ctx, &backend, opt->backend));
+    contest *c = xb_new(ctx, 1, sizeof *c);
+    if (!c) return XB_E_MEMORY;
+    c->count = 1;
+    c->counted = all_counted(data, best->model);
+    c->rows = (double)xb_train_report_row_count(best->report);
+    c->tried[0] = tried_of(best, c->counted);
+    const bool more = backend->more_losses;
+    xb_status status = XB_OK;
+    if (dealt && more)
+        status = shelf_fill(ctx, &c->shelf, best, c->counted, data, opt, traced);
+    if (status == XB_OK) status = try_all(ctx, c, best, data, opt, traced, more);
+    if (status == XB_OK) xb_train_report_tried(best->report, c->tried, c->count, c->kept);
+    shelf_free(&c->shelf);
+    free(c);
+    return status;
 }

@@ -5,7 +5,7 @@
 
 #include "vi/trainer.h"
 
-/* What one training leaves. */
+/* The result of one training. */
 typedef struct xb_trained {
     xb_model *model;
     xb_train_report *report;
@@ -13,23 +13,27 @@ typedef struct xb_trained {
 
 void xb_trained_drop(xb_trained *one);
 
-/* train_choice.c. `traced`: somebody reads the whole trace; `reported`: a report is
- * wanted. */
+/* train_choice.c. `traced`: the whole trace will be read; `reported`: a report is wanted.
+ */
 xb_status xb_train_one(xb_ctx *ctx, xb_trained *out, const xb_train_data *data,
                        const xb_train_options *opt, bool traced, bool reported);
 
-/* Of two, the better stays in `first`, and says what became of the other. */
+/* A run has ended, or has failed with `status`: writes its checkpoint. */
+xb_status xb_train_left(xb_trainer *t, xb_status status);
+
+/* Keeps the better of two in `first`, whose report describes the other. */
 xb_status xb_train_keep_better(xb_ctx *ctx, xb_trained *first, xb_trained *other);
 
 /* F of two trainings with these options may be compared: a table, at temperature 1. */
 bool xb_train_comparable(const xb_train_data *data, const xb_train_options *opt);
 
-/* The likelihood is left to the data. */
+/* Whether the likelihood is chosen from the data. */
 bool xb_likelihood_is_open(const xb_train_data *data, const xb_train_options *opt);
 
 /* (V20) Trains the net of `best`, which has constant noise, under the other likelihoods;
- * the best of them all is in `best` then, and its report says what was tried. */
+ * the best of them all is in `best` then, and its report says what was tried. `dealt`:
+ * ranks train one or several each. */
 xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_data *data,
-                               const xb_train_options *opt, bool traced);
+                               const xb_train_options *opt, bool traced, bool dealt);
 
 #endif

@@ -1,5 +1,5 @@
-/* model.c: the parts of a model and what they are asked for. Files are in
- * model_file.c; training fills a model in train.c. */
+/* model.c: the parts of a model and their accessors. model_file.c reads files; train.c
+ * fills a model. */
 #include "vi/model.h"
 
 #include <math.h>
@@ -223,7 +223,7 @@ void xb_model_take_rows(const xb_model *model, float *out, const xb_rows *rows,
     }
 }
 
-/* Numbers whose square is a float: beyond, a net's sums are soon infinite. */
+/* Numbers whose square fits into a float; beyond, a net's sums soon become infinite. */
 #define SCALED_MAX 1e18
 
 xb_status xb_model_check_rows(xb_ctx *ctx, const xb_model *m, const xb_rows *rows)
@@ -235,8 +235,8 @@ xb_status xb_model_check_rows(xb_ctx *ctx, const xb_model *m, const xb_rows *row
             double scaled = (x[j] - m->x_mean[j]) / m->x_sd[j];
             if (fabs(scaled) <= SCALED_MAX) continue;
             return xb_fail(ctx, XB_E_INPUT,
-                           "row %lld, column '%s': %g is %.2g standard deviations from"
-                           " the data learnt from, expected at most %g",
+                           "row %lld, column '%s': %g is %.2g standard deviations from "
+                           "the training data, expected at most %g",
                            (long long)(rows->first + i + 1), xb_model_feature_name(m, j),
                            x[j], fabs(scaled), SCALED_MAX);
         }

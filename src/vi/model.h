@@ -1,4 +1,4 @@
-/* model.h: what a model holds. */
+/* model.h: the contents of a model. */
 #ifndef XB_VI_MODEL_H
 #define XB_VI_MODEL_H
 
@@ -10,13 +10,13 @@
 
 /* Standard deviations of the second net are this, or more (noise_least), plus softplus
  * of its output, in units of the target's own: a noise that vanishes somewhere must not
- * take the likelihood with it. */
+ * make the likelihood infinite. */
 #define XB_NOISE_LEAST 1e-3
 
-/* A model's file may be small and yet speak of pixels without end. */
+/* A small model file may claim any number of pixels, so this is limited. */
 enum { XB_MODEL_INPUTS_MAX = 1 << 24 };
-/* Largest mean and spread of a target, and one over the smallest: the square of a squared
- * error, which errors of scores need, is still a number. */
+/* The largest mean and spread of a target, and the inverse of the smallest: the square of
+ * a squared error, which errors of scores need, stays finite. */
 #define XB_TARGET_MOST 1e60
 
 struct xb_model {
@@ -28,7 +28,7 @@ struct xb_model {
     char **feature_name;   /* [features] */
     xb_recipe *recipe;     /* of a table: how its columns become features */
     double *x_mean, *x_sd; /* [features] */
-    int64_t targets;       /* numbers the net tells of a row; 1 where there are classes */
+    int64_t targets;       /* number of targets; 1 for classes */
     char *target_name;     /* of several, all with commas between them */
     char **target_each;    /* [targets] */
     double *y_mean, *y_sd; /* [targets]; counts: of the logarithm of the rate */
@@ -58,19 +58,20 @@ struct xb_model {
 
 /* Copies the levels of a recalibration into the model, XB_CALIBRATION_LEVELS of them. */
 xb_status xb_model_set_calibration(xb_ctx *ctx, xb_model *model, const double *level);
-/* (C27) The level whose quantile stands for that of `level`. */
+/* (C27) The level whose quantile replaces that of `level`. */
 double xb_model_calibrated_level(const xb_model *model, double level);
 
 /* Gives it to the model, beside the net or all members, in place of what it had. */
 void xb_model_set_process(xb_model *model, xb_process *process);
 
-/* An ensemble of models of the same columns, net and likelihood, which it owns from now
- * on; where it fails they stay the caller's. One alone stays as it is. */
+/* Makes an ensemble of models with the same columns, net and likelihood, and takes
+ * ownership of them; on failure the caller keeps them. A single model is returned
+ * unchanged. */
 xb_status xb_model_join(xb_ctx *ctx, xb_model **out, xb_model **member, int64_t members);
 void xb_model_part(xb_model *ensemble); /* frees it with its members */
 
-/* (P7) Draws are dealt over the members one by one: who makes draw s, and which of its
- * own draws that is. */
+/* (P7) Draws belong to the members in turn: the member of draw s, and the number of that
+ * draw among its own. */
 static inline int64_t xb_member_of(const xb_model *model, int64_t s)
 {
     return model->member ? s % model->members : 0;

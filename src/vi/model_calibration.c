@@ -1,5 +1,5 @@
-/* model_calibration.c: what a model keeps of a recalibration: for each of the levels 0.01
- * to 0.99 the level whose quantile takes its place (maths C27). */
+/* model_calibration.c: the recalibration of a model: for each of the levels 0.01 to 0.99,
+ * the level whose quantile replaces it (maths C27). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

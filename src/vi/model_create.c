@@ -88,7 +88,9 @@ static xb_status copy_columns(xb_ctx *ctx, xb_model *m, const xb_model_parts *p)
         m->x_mean[j] = p->input_mean ? p->input_mean[j] : 0;
         m->x_sd[j] = p->input_sd ? p->input_sd[j] : 1;
         if (!isfinite(m->x_mean[j]) || !isfinite(m->x_sd[j]) || !(m->x_sd[j] > 0))
-            return xb_fail(ctx, XB_E_ARGUMENT, "scale of input %lld: mean %g, sd %g",
+            return xb_fail(ctx, XB_E_ARGUMENT,
+                           "scale of input %lld: mean %g, sd %g; expected finite numbers "
+                           "and an sd above 0",
                            (long long)j, m->x_mean[j], m->x_sd[j]);
         if (!m->pixels)
             XB_TRY(copy_text(ctx, &m->feature_name[j],
@@ -103,8 +105,10 @@ static xb_status copy_columns(xb_ctx *ctx, xb_model *m, const xb_model_parts *p)
 static xb_status check_target(xb_ctx *ctx, const xb_model_target *t, bool gaussian)
 {
     if (!isfinite(t->mean) || !isfinite(t->sd) || !(t->sd > 0))
-        return xb_fail(ctx, XB_E_ARGUMENT, "scale of the target: mean %g, sd %g", t->mean,
-                       t->sd);
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "scale of the target: mean %g, sd %g; expected finite numbers and "
+                       "an sd above 0",
+                       t->mean, t->sd);
     if (gaussian && !(t->noise_sd > 0 && isfinite(t->noise_sd)))
         return xb_fail(ctx, XB_E_ARGUMENT, "noise_sd is %g, expected more than 0",
                        t->noise_sd);
@@ -115,7 +119,8 @@ static xb_status check_kind(xb_ctx *ctx, const xb_model_parts *p, int64_t target
 {
     if (p->likelihood == XB_LIKELIHOOD_AUTO ||
         (p->classes > 0) != (p->likelihood == XB_LIKELIHOOD_SOFTMAX))
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld classes with the likelihood '%s'",
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%lld classes do not go with the likelihood '%s'",
                        (long long)p->classes, xb_likelihood_name(p->likelihood));
     if (targets == 1 || (targets > 1 && p->classes == 0)) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT, "%lld targets: expected 1%s", (long long)targets,
@@ -137,9 +142,10 @@ static xb_status copy_targets(xb_ctx *ctx, xb_model *m, const xb_model_target *t
         if (spread) m->noise_log_sd[k] = 2 * log(t->noise_sd);
         XB_TRY(copy_text(ctx, &m->target_each[k], t->name));
         if (targets > 1 && strchr(t->name, ','))
-            return xb_fail(ctx, XB_E_ARGUMENT,
-                           "target '%s': of several, none may have a comma in its name",
-                           t->name);
+            return xb_fail(
+                ctx, XB_E_ARGUMENT,
+                "target '%s': with several targets, no name may contain a comma",
+                t->name);
     }
     m->target_name = xb_names_join(ctx, m->target_each, targets);
     return m->target_name ? XB_OK : XB_E_MEMORY;

@@ -105,7 +105,7 @@ static xb_status read_columns(const reader *r, xb_shape input)
     json_t *features = NULL, *classes = NULL;
     const char *inputs = xb_safetensors_text(r->file, "inputs");
     if (inputs && strcmp(inputs, PIXELS) != 0)
-        return refuse(r, "inputs of a kind this version does not know");
+        return refuse(r, "its inputs are of a kind that this version does not know");
     r->model->pixels = inputs != NULL;
     xb_status status = read_json(r, &features, "features");
     if (status == XB_OK) status = read_json(r, &classes, "classes");
@@ -138,7 +138,7 @@ static xb_status read_recipe(const reader *r)
     json_t *root = NULL;
     if (!xb_safetensors_text(r->file, "table"))
         return xb_model_plain_recipe(r->ctx, r->model);
-    if (r->model->pixels) return refuse(r, "pixels with a table");
+    if (r->model->pixels) return refuse(r, "'table' is given for a model of images");
     XB_TRY(read_json(r, &root, "table"));
     xb_status status = xb_recipe_from_json(r->ctx, &r->model->recipe, root, r->path);
     json_decref(root);
@@ -201,7 +201,7 @@ static xb_status read_kind(const reader *r)
     const char *format = xb_safetensors_text(r->file, "format");
     const bool many = xb_safetensors_text(r->file, "members") != NULL;
     if (!format || strcmp(format, many ? ENSEMBLE_FORMAT : MODEL_FORMAT) != 0)
-        return refuse(r, "a model in a format this version does not know");
+        return refuse(r, "its format is unknown to this version");
     return XB_OK;
 }
 
@@ -211,7 +211,8 @@ static xb_status read_texts(const reader *r, xb_shape input)
     const char *text = NULL;
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "likelihood"));
     XB_TRY(in_file(r, xb_likelihood_parse(r->ctx, &m->likelihood, text)));
-    if (m->likelihood == XB_LIKELIHOOD_AUTO) return refuse(r, "an unknown likelihood");
+    if (m->likelihood == XB_LIKELIHOOD_AUTO)
+        return refuse(r, "its likelihood is unknown to this version");
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, "prior"));
     XB_TRY(in_file(r, xb_prior_parse(r->ctx, &m->prior, text)));
     XB_TRY(copy_text(r, &m->settings, "settings"));
@@ -240,7 +241,7 @@ static xb_status check_finite(const reader *r, const xb_stored *t, bool positive
     return XB_OK;
 }
 
-/* Writes nothing where dest is NULL: a look before memory is taken. */
+/* With dest NULL it only checks, before memory is allocated. */
 static xb_status take(const reader *r, void *dest, const char *name, xb_stored_type type,
                       const int64_t *shape, int ndim, bool positive)
 {
@@ -262,7 +263,7 @@ static bool is_there(const reader *r, const char *name)
     return xb_safetensors_find(r->file, full) >= 0;
 }
 
-/* mu and sigma NULL: only looks, and marks which tensors are random. */
+/* With mu and sigma NULL it only checks, and marks which tensors are random. */
 static xb_status take_net(const reader *r, xb_net *net, float *mu, float *sigma)
 {
     for (int i = 0; i < xb_net_tensor_count(net); i++) {
@@ -274,7 +275,8 @@ static xb_status take_net(const reader *r, xb_net *net, float *mu, float *sigma)
         snprintf(name, sizeof name, "%s.sigma", t->name);
         bool random = is_there(r, name);
         bool can = t->role == XB_ROLE_KERNEL || t->role == XB_ROLE_BIAS;
-        if (random && !can) return refuse(r, "a sigma where none can be");
+        if (random && !can)
+            return refuse(r, "a sigma belongs to a tensor that cannot be random");
         if (can) XB_TRY(in_file(r, xb_net_set_stochastic(r->ctx, net, i, random)));
         if (random)
             XB_TRY(take(r, sigma ? sigma + t->offset : NULL, name, XB_STORED_F32,
@@ -465,7 +467,7 @@ static xb_status take_process(reader *r, xb_model *model)
     name_member(r->member, 0);
     if (!is_there(r, "process.length")) return XB_OK;
     if (model->classes > 0 || model->targets > 1 || model->pixels)
-        return refuse(r, "a process beside a net that can have none");
+        return refuse(r, "a Gaussian process is given for a net that cannot have one");
     XB_TRY(take(r, &length, "process.length", XB_STORED_F64, &one, 1, true));
     XB_TRY(take(r, NULL, "process.factor", XB_STORED_F64, &size, 1, false));
     XB_TRY(in_file(r, xb_process_create(r->ctx, &process, length, model->features)));

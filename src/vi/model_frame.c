@@ -1,4 +1,4 @@
-/* model_frame.c: tables read as a trained model wants them. */
+/* model_frame.c: reads tables for a trained model. */
 #include "vi/model.h"
 
 static xb_status choose(xb_ctx *ctx, xb_frame_options *out, const xb_model *m,
@@ -7,7 +7,8 @@ static xb_status choose(xb_ctx *ctx, xb_frame_options *out, const xb_model *m,
     xb_frame_options given;
     XB_TRY(XB_OPTIONS_READ(ctx, frame, &given, opt, whole));
     if (!m->recipe)
-        return xb_fail(ctx, XB_E_ARGUMENT, "the model is of images, and takes no table");
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "the model was trained on images and takes no table");
     *out = xb_frame_options_default();
     out->recipe = m->recipe;
     out->whole_targets = m->targets;

@@ -1,10 +1,10 @@
 /* noise_posterior.c: while it learns, the noise net's kernels are random too (maths V19).
  *
- * A noise net fitted by maximum likelihood pays for nothing: on few rows it calls the
- * residuals of its best guesses noise-free, and F, which its weights do not enter, likes
- * that. Here its kernels have a Gaussian posterior and a normal prior around 0, which is
- * constant noise; their KL is a part of F. A model keeps the posterior's means. Nothing
- * of this net is ever on an array, so its law is the Gaussian whatever the model's is. */
+ * A noise net fitted by maximum likelihood has no penalty: with few rows it declares the
+ * residuals of its best fits noise-free, and F, which does not include its weights,
+ * improves. Here its kernels have a Gaussian posterior and a normal prior around 0, which
+ * means constant noise; their KL is a part of F. A model keeps the posterior's means.
+ * This net is never on an array, so its law is Gaussian whatever the model's law is. */
 #include "vi/noise_posterior.h"
 
 #include <math.h>

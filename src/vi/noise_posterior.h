@@ -17,7 +17,8 @@ typedef struct xb_noise_posterior {
     float *sigma; /* B [q], 0 where fixed */
 } xb_noise_posterior;
 
-/* Nothing where the model has no noise net, is one of images, or no prior is wanted. */
+/* Does nothing if the model has no noise net, is a model of images, or no prior is
+ * wanted. */
 xb_status xb_noise_posterior_make(xb_ctx *ctx, xb_noise_posterior *p, const xb_model *m,
                                   const xb_train_options *opt);
 void xb_noise_posterior_free(xb_noise_posterior *p);

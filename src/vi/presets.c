@@ -1,4 +1,4 @@
-/* presets.c: settings of training under one name, in one table. */
+/* presets.c: named sets of training settings, in one table. */
 #include <string.h>
 
 #include "base/choice.h"
@@ -9,7 +9,7 @@ typedef struct preset {
     void (*apply)(xb_train_options *o);
 } preset;
 
-/* The setting of the paper, with its weakness: sigma hardly moves (see the study). */
+/* The paper's settings, including their weakness: sigma hardly moves (see the study). */
 static void use_paper(xb_train_options *o)
 {
     o->freeze = true;
@@ -27,9 +27,9 @@ static void use_paper(xb_train_options *o)
 
 static const preset presets[] = {
     {"paper",
-     "10 epochs with one draw shared by a batch, Adam at 1e-3 throughout, temperature"
-     " exp:1000, sigma 0.05 by softplus; weights without noise stay as the first phase"
-     " left them, the prior's scale is the same for every layer",
+     "10 epochs with one draw shared by a batch, Adam at a constant 1e-3, temperature "
+     "exp:1000, initial sigma 0.05 through softplus; weights without noise stay fixed "
+     "after the first phase, and the prior's scale is the same for every layer",
      "the training of the paper's networks", use_paper},
 };
 

@@ -1,5 +1,5 @@
-/* process.h: a Gaussian process over the inputs beside a net (maths V43): what the net's
- * weights cannot say they do not know, far from the rows they learnt from. By random
+/* process.h: a Gaussian process over the inputs beside a net (maths V43): it adds the
+ * uncertainty far from the training rows that the net's weights cannot express. By random
  * Fourier features (Rahimi & Recht 2007), whose weights have a full covariance. */
 #ifndef XB_VI_PROCESS_H
 #define XB_VI_PROCESS_H

@@ -1,6 +1,5 @@
-/* resume_difference.c: what differs between the run that left a checkpoint and the one
- * that would go on from it, setting by setting with both values, for the message that
- * refuses.
+/* resume_difference.c: lists the settings, with both values, that differ between the run
+ * that left a checkpoint and the one that wants to resume it, for the error message.
  *
  * A fingerprint (train.c) is nine fields and a JSON object of settings, separated by '|'.
  */

@@ -7,7 +7,7 @@
 #include "data/number.h"
 #include "data/settings.h"
 
-#define VALUE_MIN 1e-12 /* a temperature or a rate is above zero */
+#define VALUE_MIN 1e-12 /* temperatures and rates must be above zero */
 #define VALUE_MAX 1e12
 
 static const char *const kinds[] = {

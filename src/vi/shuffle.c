@@ -1,4 +1,4 @@
-/* shuffle.c: which rows a batch has. Each epoch has an order of its own, made from
+/* shuffle.c: chooses the rows of a batch. Each epoch has its own order, made from
  * Philox words by Fisher and Yates; it depends on the seed, the phase and the epoch
  * only, so a resumed run makes it again (maths V12). */
 #include "draw/kernel.h"
@@ -36,7 +36,7 @@ static int64_t bytes_of(int64_t n) { return n * (int64_t)sizeof(float); }
 
 enum { MIRROR_STREAM = 1001 }; /* beside those of the shuffles */
 
-/* Whether this epoch sees a row in a mirror. */
+/* Whether this epoch flips a row left-right. */
 static bool is_turned(const xb_trainer *t, int32_t row)
 {
     const xb_stream where = {.key = t->data_key,
@@ -46,7 +46,7 @@ static bool is_turned(const xb_trainer *t, int32_t row)
     return t->opt.mirror && xb_stream_uniform(&where, row) < 0.5;
 }
 
-/* The order with its mirrored rows, for backends that turn them. */
+/* The order with its flipped rows marked, for backends that flip them. */
 static void shuffle_pixels(xb_trainer *t)
 {
     const int32_t *order = order_side(t);
@@ -73,7 +73,9 @@ static bool has_labels(const xb_trainer *t)
 static void take_inputs(xb_trainer *t, const int32_t *row, int64_t first, int64_t rows)
 {
     float *to = xb_host_side(t->backend, t->bx, t->room.bx);
-    for (int64_t i = 0; i < rows; i++)
+    int64_t begin, end;
+    xb_trainer_rows(t, rows, &begin, &end);
+    for (int64_t i = begin; i < end; i++)
         xb_model_take_rows(t->model, to + i * t->features, &t->rows,
                            row ? row[i] : first + i, 1);
     xb_host_sent(t->backend, t->bx, t->room.bx, bytes_of(rows * t->features));
@@ -95,8 +97,8 @@ void xb_trainer_take(xb_trainer *t, int64_t first, int64_t rows)
         b->copy(b, t->by, t->y + first * t->targets, bytes_of(rows * t->targets));
 }
 
-/* Batches differ by at most one row: a last one of few rows would weigh each of them
- * heavily. */
+/* Batches differ by at most one row, because a short last batch would give its rows too
+ * much weight. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k)
 {
     const xb_backend *b = t->backend;
@@ -130,12 +132,14 @@ static void turn(float *x, xb_shape shape)
 void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch)
 {
     const xb_backend *b = t->backend;
-    if (t->pixels) return; /* they came turned */
+    if (t->pixels) return; /* they were flipped already */
     int64_t bytes = bytes_of(batch * t->features);
     const int32_t *row = order_side(t) + k * t->n / t->batches;
     float *x = xb_host_side(b, t->bx, t->room.bx);
     if (!b->host) b->get(b, x, t->bx, bytes);
-    for (int64_t i = 0; i < batch; i++)
+    int64_t begin, end;
+    xb_trainer_rows(t, batch, &begin, &end);
+    for (int64_t i = begin; i < end; i++)
         if (is_turned(t, row[i])) turn(x + i * t->features, xb_net_input(t->model->net));
     xb_host_sent(b, t->bx, x, bytes);
 }

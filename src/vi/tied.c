@@ -1,9 +1,10 @@
-/* tied.c: training with widths that the states of a weight's cells give (maths V31).
+/* tied.c: training with widths that follow from the states of a weight's cells (maths
+ * V31).
  *
  * Parameters of random tensors are then their cells' states, in both phases; mu and sigma
  * follow from them after every step, which first brings the states back into their range.
- * Passes and KL leave gradients by mu and sigma, as with free widths, and the chain rule
- * takes them to the states. */
+ * Passes and KL give gradients with respect to mu and sigma, as with free widths, and the
+ * chain rule converts them to gradients of the states. */
 #include "vi/trainer.h"
 #include "vi/weight_cells.h"
 

@@ -1,9 +1,10 @@
-/* train.c: the two phases of training, step by step (maths V1, V10-V13): what is done
- * between steps, at the end of an epoch and between the phases. The arithmetic of a step
- * is in train_step.c; which nets are trained is in train_choice.c. */
+/* train.c: the two phases of training, step by step (maths V1, V10-V13): the work between
+ * steps, at the end of an epoch and between the phases. The arithmetic of a step is in
+ * train_step.c; which nets are trained is in train_choice.c. */
 #include <errno.h>
 #include <math.h>
 
+#include "base/comm.h"
 #include "base/os.h"
 #include "vi/trainer.h"
 
@@ -106,7 +107,7 @@ static xb_status ask_to_go_on(xb_trainer *t)
     return xb_fail(t->ctx, XB_E_CANCELLED, "training stopped on request");
 }
 
-/* A step that could not be finished before is finished now. */
+/* Finishes a step that was interrupted before. */
 static xb_status one_step(xb_trainer *t)
 {
     if (!t->ordered) xb_trainer_shuffle(t);
@@ -162,8 +163,12 @@ static xb_status begin(xb_trainer *t)
     XB_TRY(xb_trainer_fingerprint(t));
     xb_trainer_start_weights(t);
     const char *path = t->opt.checkpoint;
-    const bool there = path && (xb_os_exists(path) || errno != ENOENT);
-    if (t->opt.resume && there) XB_TRY(xb_checkpoint_load(t, path));
+    const bool together = xb_comm_together(t->ctx) != NULL;
+    const bool first = !together || xb_comm_first(t->ctx);
+    const bool asked = t->opt.resume && path;
+    const bool there = asked && first && (xb_os_exists(path) || errno != ENOENT);
+    if (there) XB_TRY(xb_checkpoint_load(t, path));
+    if (asked && together) XB_TRY(xb_trainer_share_state(t, there));
     xb_trainer_fill_sigma(t);
     t->saved_at = xb_os_seconds();
     return change_phase(t);

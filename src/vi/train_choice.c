@@ -1,13 +1,13 @@
-/* train_choice.c: training from end to end, with the net left to the data where none is
- * asked for.
- *
- * F bounds minus the log evidence, so it prices the weights of the deeper net by itself:
- * more layers win where the data pay for them (V18; docs/networks.md has the numbers).
- * With a temperature F is no such bound, and nothing is chosen. The second training has
- * no checkpoint: a run that is resumed has the first from its checkpoint at once. */
+/* train_choice.c: training from end to end; if no net is given, it is chosen from the
+ * data. F is an upper bound of the negative log evidence, so it accounts for the weights
+ * of the deeper net: more layers win if the data justify them (V18; docs/networks.md has
+ * the numbers). With a temperature F is not such a bound, and nothing is chosen. The
+ * second training has no checkpoint: a resumed run gets the first from its checkpoint at
+ * once. */
 #include <math.h>
 #include <stdio.h>
 
+#include "base/comm.h"
 #include "vi/likelihood_choice.h"
 #include "vi/trainer.h"
 
@@ -18,13 +18,15 @@ void xb_trained_drop(xb_trained *one)
     *one = (xb_trained){0};
 }
 
-/* A run that stops short leaves its last good state and says where. A step that is not
- * finite has changed nothing, but the one before may have gone too far: then what was
- * saved earlier stays. */
+/* A run that stops early saves its last good state and says where. A step that is not
+ * finite has changed nothing, but the one before may already have diverged; in that case
+ * the earlier checkpoint is kept. */
 static xb_status stop_short(xb_trainer *t, xb_status why)
 {
-    if (!t->opt.checkpoint || (why != XB_E_CANCELLED && why != XB_E_NUMERIC)) return why;
-    if (!xb_trainer_is_sound(t)) return why;
+    const bool lost = t->ctx->comm && t->ctx->comm->broken; /* a rank, in mid-step */
+    if (!t->opt.checkpoint || (why != XB_E_CANCELLED && why != XB_E_NUMERIC && !lost))
+        return why;
+    if (!xb_comm_first(t->ctx) || !xb_trainer_is_sound(t)) return why;
     char message[XB_MESSAGE_MAX];
     snprintf(message, sizeof message, "%s",
              why == XB_E_CANCELLED ? "training stopped on request"
@@ -34,13 +36,17 @@ static xb_status stop_short(xb_trainer *t, xb_status why)
                    t->opt.checkpoint);
 }
 
+xb_status xb_train_left(xb_trainer *t, xb_status status)
+{
+    if (status != XB_OK) return stop_short(t, status);
+    return t->opt.checkpoint ? xb_checkpoint_save(t, t->opt.checkpoint) : XB_OK;
+}
+
 static xb_status run(xb_ctx *ctx, xb_trainer *t, xb_trained *out, bool reported)
 {
-    while (!xb_trainer_done(t)) {
-        xb_status status = xb_trainer_epoch(ctx, t);
-        if (status != XB_OK) return stop_short(t, status);
-    }
-    if (t->opt.checkpoint) XB_TRY(xb_checkpoint_save(t, t->opt.checkpoint));
+    xb_status status = XB_OK;
+    while (status == XB_OK && !xb_trainer_done(t)) status = xb_trainer_epoch(ctx, t);
+    XB_TRY(xb_train_left(t, status));
     XB_TRY(xb_trainer_best_model(ctx, &out->model, t));
     return reported ? xb_trainer_report(ctx, &out->report, t) : XB_OK;
 }
@@ -65,7 +71,7 @@ bool xb_train_comparable(const xb_train_data *data, const xb_train_options *o)
            t->value == 1;
 }
 
-/* Nothing settles the net, and F is a bound. */
+/* Whether no net is given and F is a bound. */
 static bool is_open(const xb_train_data *data, const xb_train_options *o)
 {
     return !o->net && o->effort != XB_TRAIN_EFFORT_QUICK && xb_train_comparable(data, o);
@@ -90,23 +96,117 @@ xb_status xb_train_keep_better(xb_ctx *ctx, xb_trained *first, xb_trained *other
                                 xb_model_net_text(other->model));
 }
 
-static xb_status try_deeper(xb_ctx *ctx, xb_trained *first, const xb_train_data *data,
-                            const xb_train_options *opt, bool traced)
+enum { NET_TEXT = 64 };
+
+static xb_train_options deeper_options(char net[NET_TEXT], const xb_train_data *data,
+                                       const xb_train_options *opt)
 {
-    char net[64];
     snprintf(
-        net, sizeof net, "dense 50, relu, dense 50, relu, dense %lld",
+        net, NET_TEXT, "dense 50, relu, dense 50, relu, dense %lld",
         (long long)(data->classes > 0 ? data->classes : xb_train_targets(data, opt)));
     xb_train_options deeper = *opt;
     deeper.net = net;
     deeper.checkpoint = NULL;
     deeper.resume = false;
     deeper.task = "training a deeper net";
+    return deeper;
+}
+
+static xb_status try_deeper(xb_ctx *ctx, xb_trained *first, const xb_train_data *data,
+                            const xb_train_options *opt, bool traced)
+{
+    char net[NET_TEXT];
+    const xb_train_options deeper = deeper_options(net, data, opt);
     xb_trained other = {0};
     xb_status status = xb_train_one(ctx, &other, data, &deeper, traced, true);
     if (status == XB_OK) status = xb_train_keep_better(ctx, first, &other);
     xb_trained_drop(&other);
     return status == XB_E_NUMERIC ? XB_OK : status; /* the first one stands */
+}
+
+/* ---- ranks that train one or several nets each */
+
+/* The first net and the deeper one, side by side. */
+static xb_status train_two(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
+                           const xb_train_options *opt, bool traced)
+{
+    char net[NET_TEXT];
+    xb_trained other = {0};
+    xb_train_item item[2] = {{.data = *data, .opt = *opt, .traced = traced, .out = one},
+                             {.data = *data,
+                              .opt = deeper_options(net, data, opt),
+                              .traced = traced,
+                              .out = &other}};
+    xb_status status = xb_train_items(ctx, item, 2);
+    if (status == XB_OK && item[0].status != XB_OK)
+        status = xb_fail(ctx, item[0].status, "%s", item[0].why);
+    if (status == XB_OK && item[1].status == XB_OK)
+        status = xb_train_keep_better(ctx, one, &other);
+    xb_trained_drop(&other);
+    return status;
+}
+
+/* Those who could be at work at a time must be as many as there are ranks. */
+static xb_status check_ranks(xb_ctx *ctx, int64_t nets)
+{
+    const xb_comm *comm = ctx->comm;
+    if (!comm->strict || nets >= comm->size) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT,
+                   "training: %lld %s can be trained side by side here, and their steps"
+                   " are not shared: %lld ranks are too many, use at most %lld",
+                   (long long)nets, xb_plural(nets, "net", "nets"),
+                   (long long)comm->size, (long long)nets);
+}
+
+static xb_status train_dealt(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
+                             const xb_train_options *opt, bool traced)
+{
+    const bool open = is_open(data, opt), any = xb_likelihood_is_open(data, opt);
+    const int64_t members = xb_train_member_count(opt, open && data->classes == 0);
+    const int64_t tried = any ? 2 : 1, others = members - 1;
+    if (!open && !any) {
+        XB_TRY(check_ranks(ctx, members));
+        return xb_train_members_dealt(ctx, one, traced, data, opt, members);
+    }
+    XB_TRY(check_ranks(ctx, open || others < tried ? (others > 2 ? others : 2) : others));
+    xb_train_item first = {.data = *data, .opt = *opt, .traced = traced, .out = one};
+    xb_status status =
+        open ? train_two(ctx, one, data, opt, traced) : xb_train_items(ctx, &first, 1);
+    if (status == XB_OK && first.status != XB_OK)
+        status = xb_fail(ctx, first.status, "%s", first.why);
+    if (status == XB_OK && any)
+        status = xb_likelihood_choose(ctx, one, data, opt, traced, true);
+    if (status == XB_OK && members > 1)
+        status = xb_train_members_dealt(ctx, one, false, data, opt, members);
+    return status;
+}
+
+/* ---- the whole */
+
+static xb_status train_here(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
+                            const xb_train_options *opt, bool report)
+{
+    const bool open = is_open(data, opt), any = xb_likelihood_is_open(data, opt);
+    XB_TRY(xb_train_one(ctx, one, data, opt, report, report || open || any));
+    if (open && !xb_train_report_stopped(one->report))
+        XB_TRY(try_deeper(ctx, one, data, opt, report));
+    if (any && !xb_train_report_stopped(one->report))
+        XB_TRY(xb_likelihood_choose(ctx, one, data, opt, report, false));
+    return xb_train_members(ctx, &one->model, data, opt,
+                            open && data->classes == 0 &&
+                                !xb_train_report_stopped(one->report));
+}
+
+/* Ranks share the steps of nets that are large enough, and else have nets of their own.
+ */
+static xb_status train_together(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
+                                const xb_train_options *opt, bool report)
+{
+    bool divides = false;
+    XB_TRY(ctx->comm->meet(ctx, ctx->comm));
+    XB_TRY(xb_train_divides(ctx, &divides, data, opt));
+    return divides ? train_here(ctx, one, data, opt, report)
+                   : train_dealt(ctx, one, data, opt, report);
 }
 
 xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
@@ -115,17 +215,9 @@ xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
     xb_train_options chosen;
     xb_trained one = {0};
     XB_TRY(XB_OPTIONS_READ(ctx, train, &chosen, opt, task));
-    const bool open = is_open(data, &chosen), any = xb_likelihood_is_open(data, &chosen);
-    xb_status status =
-        xb_train_one(ctx, &one, data, &chosen, report, report || open || any);
-    if (status == XB_OK && open && !xb_train_report_stopped(one.report))
-        status = try_deeper(ctx, &one, data, &chosen, report);
-    if (status == XB_OK && any && !xb_train_report_stopped(one.report))
-        status = xb_likelihood_choose(ctx, &one, data, &chosen, report);
-    if (status == XB_OK)
-        status = xb_train_members(ctx, &one.model, data, &chosen,
-                                  open && data->classes == 0 &&
-                                      !xb_train_report_stopped(one.report));
+    const xb_status status = xb_comm_together(ctx)
+                                 ? train_together(ctx, &one, data, &chosen, report)
+                                 : train_here(ctx, &one, data, &chosen, report);
     if (status != XB_OK) {
         xb_trained_drop(&one);
         return status;

@@ -1,4 +1,4 @@
-/* train_data.c: what training takes from the data besides its rows: which of them are
+/* train_data.c: what training needs from the data besides its rows: which of them are
  * held out, means and standard deviations of the columns over the others, names, and a
  * checksum for the model's provenance. */
 #include <math.h>
@@ -57,7 +57,7 @@ const double *xb_train_target(const xb_train_data *data, int64_t targets, int64_
     return data->y + (data->select ? data->select[i] : i) * targets;
 }
 
-/* ---- who is held out */
+/* ---- rows held out */
 
 enum { SPLIT_STREAM = 1000 }; /* beside the shuffles of phases 0 and 1 */
 
@@ -101,7 +101,7 @@ void xb_holdout_free(xb_holdout *holdout)
 
 /* Two passes, so that a large mean costs no digits, in units of a power of two near the
  * largest deviation, so that no square is too large or too small. A column that never
- * changes has no scale of its own: its size stands in, or 1. */
+ * changes has no scale of its own; its size is used instead, or 1. */
 static double scale_of(double mean, double square, int unit)
 {
     const double rounding = 1e-12; /* of the mean: below it a spread is none */
@@ -192,8 +192,8 @@ static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     return xb_model_plain_recipe(ctx, model);
 }
 
-/* (V19) Of several targets the smallest: one that is rounded coarsely sets none for the
- * others. */
+/* (V19) With several targets the smallest, so that a coarsely rounded target does not set
+ * the floor of the others. */
 static xb_status fit_noise_least(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
                                  const xb_holdout *holdout, const xb_train_options *opt,
                                  int64_t k)
@@ -228,7 +228,7 @@ static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     double mean = model->y_mean[k], sd = model->y_sd[k];
     if (data->classes == 0 && opt->target_sd != 0) {
         if (!(opt->target_sd > 0) || !isfinite(opt->target_sd + opt->target_mean))
-            return xb_fail(ctx, XB_E_ARGUMENT, "a target scaled by %g: expected above 0",
+            return xb_fail(ctx, XB_E_ARGUMENT, "target_sd is %g, expected more than 0",
                            opt->target_sd);
         model->target_spread[k] = sd / opt->target_sd;
         mean = opt->target_mean;
@@ -240,8 +240,8 @@ static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     if (fabs(mean) <= XB_TARGET_MOST && sd <= XB_TARGET_MOST && sd >= 1 / XB_TARGET_MOST)
         return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,
-                   "a target of mean %g and standard deviation %g: scores square it,"
-                   " expected up to %g and from %g; give it in other units",
+                   "the target has mean %g and standard deviation %g, which scores "
+                   "square: expected at most %g and at least %g; use other units",
                    mean, sd, XB_TARGET_MOST, 1 / XB_TARGET_MOST);
 }
 

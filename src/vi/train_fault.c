@@ -1,9 +1,8 @@
-/* train_fault.c: where a step left the finite numbers.
- *
- * Forward comes first: the lowest layer whose output is not finite is where it began.
- * Where all outputs are, backward is looked through from the top: the highest layer with
- * a gradient that is not finite, or too large for Adam to square. Layers are counted
- * from 1, as in every message about nets. */
+/* train_fault.c: finds where a step became non-finite. The forward pass is checked first:
+ * the lowest layer whose output is not finite is the origin. If all outputs are finite,
+ * the backward pass is checked from the top: the highest layer with a gradient that is
+ * not finite, or too large for Adam to square. Layers are counted from 1, as in every
+ * message about nets. */
 #include <stdio.h>
 
 #include "run/pass.h"

@@ -1,5 +1,6 @@
-/* train_model.c: the model at both ends of training: made with nets, law and scales but
- * no numbers before it, and from the numbers a trainer holds at any time. */
+/* train_model.c: the model before and after training: made first with nets, law and
+ * scales but no parameters, and later from the parameters that a trainer holds at any
+ * time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +81,7 @@ static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
     return xb_model_check_nets(ctx, m);
 }
 
-/* Another model's means only fit a net that is the same. */
+/* Another model's means fit only the same net. */
 static xb_status check_start(xb_ctx *ctx, const xb_model *m, const xb_model *start)
 {
     if (!start) return XB_OK;
@@ -106,7 +107,7 @@ xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *dat
     return xb_model_blocks(ctx, m);
 }
 
-/* What a checkpoint must agree with. */
+/* The fingerprint that a checkpoint must match. */
 xb_status xb_trainer_fingerprint(xb_trainer *t)
 {
     char *settings = NULL, prior[XB_PRIOR_TEXT];

@@ -1,9 +1,8 @@
-/* train_report.c: what became of a training run.
- *
- * Numbers are those of the epoch whose weights were kept: the best by the rows held out,
- * else the last. F and the log likelihood of one epoch are noisy (few draws of the
- * weights), so of these the mean over the epochs just before it is told, with its
- * standard error; a twentieth of the second phase, during which little moves. */
+/* train_report.c: the report of a training run. Numbers are those of the epoch whose
+ * weights were kept: the best on the rows held out, else the last. F and the log
+ * likelihood of one epoch are noisy (few draws of the weights), so the report gives their
+ * mean over the epochs just before it, with its standard error: a twentieth of the second
+ * phase, during which little changes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +137,7 @@ xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *r,
     return r->other_net ? XB_OK : XB_E_MEMORY;
 }
 
-/* "noise depends on the input: F 604.0 ± 2.1 against 633.3 ± 2.0 with constant noise" */
+/* "noise depends on the input", as in "...: F 604.0 ± 2.1, gaussian 633.3 ± 2.0" */
 static const char *meaning(xb_likelihood l)
 {
     switch (l) {
@@ -150,7 +149,7 @@ static const char *meaning(xb_likelihood l)
     }
 }
 
-/* The best of those that were left. */
+/* The best of those that were rejected. */
 static int runner_up(const xb_train_report *r)
 {
     int best = -1;
@@ -163,6 +162,16 @@ static int runner_up(const xb_train_report *r)
     return best;
 }
 
+static void give_reason_by_f(xb_train_report *r, const xb_tried_likelihood *a,
+                             const xb_tried_likelihood *b)
+{
+    char kept[64], other[64];
+    xb_number_with_error(kept, sizeof kept, a->f.value, a->f.std_error);
+    xb_number_with_error(other, sizeof other, b->f.value, b->f.std_error);
+    snprintf(r->reason, sizeof r->reason, "%s: F %s, %s %s", meaning(a->likelihood), kept,
+             xb_likelihood_name(b->likelihood), other);
+}
+
 static void give_reason(xb_train_report *r)
 {
     const int other = runner_up(r);
@@ -173,9 +182,7 @@ static void give_reason(xb_train_report *r)
                  "%s: log density per held-out row %.3f, %s %.3f", meaning(a->likelihood),
                  a->score, xb_likelihood_name(b->likelihood), b->score);
     else
-        snprintf(r->reason, sizeof r->reason, "%s: F %.1f ± %.1f, %s %.1f ± %.1f",
-                 meaning(a->likelihood), a->f.value, a->f.std_error,
-                 xb_likelihood_name(b->likelihood), b->f.value, b->f.std_error);
+        give_reason_by_f(r, a, b);
 }
 
 void xb_train_report_tried(xb_train_report *r, const xb_tried_likelihood *tried,

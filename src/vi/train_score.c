@@ -1,9 +1,10 @@
-/* train_score.c: what an epoch is judged by: the log predictive density of rows held
+/* train_score.c: the scores of an epoch: the log predictive density of rows held
  * out (log of the mean over a few draws, always the same ones), the median standard
  * deviation, the noise. No allocation. */
 #include <math.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
 
@@ -110,7 +111,7 @@ xb_status xb_trainer_validate(xb_trainer *t, double *score)
     for (int64_t i = 0; i < t->held; i++)
         sum += t->peak[i] + log(t->mass[i] / (double)t->opt.validation_draws);
     *score = sum / (double)t->held;
-    return XB_OK;
+    return xb_comm_check(t->ctx);
 }
 
 /* How many of n words are below `limit`. */

@@ -1,5 +1,5 @@
-/* train_settings.c: options of training: their defaults, their checks, and the texts
- * that models and checkpoints keep of them. */
+/* train_settings.c: options of training: their defaults, their checks, and their texts in
+ * models and checkpoints. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -50,14 +50,14 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
         return xb_fail(ctx, XB_E_ARGUMENT, "batch is %lld, expected 1 or more",
                        (long long)o->batch);
     if (o->samples < 1 || o->samples > INT32_MAX)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws a step, expected 1 or more",
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws per step, expected 1 or more",
                        (long long)o->samples);
     if (o->group < 0)
         return xb_fail(ctx, XB_E_ARGUMENT, "groups of %lld rows, expected 0 or more",
                        (long long)o->group);
     if (o->antithetic && o->samples % 2 != 0)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "antithetic draws come in pairs: %lld a step is odd",
+                       "antithetic draws come in pairs: %lld per step is odd",
                        (long long)o->samples);
     if (!(o->sigma > 0) || !isfinite(o->sigma))
         return xb_fail(ctx, XB_E_ARGUMENT, "sigma starts at %g, expected more than 0",
@@ -70,7 +70,7 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
                        o->noise_prior);
     if (!(o->validation >= 0 && o->validation < 1))
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "a share of %g held out: expected 0 or more, below 1",
+                       "held-out share %g: expected 0 or more, and below 1",
                        o->validation);
     if (o->validation_draws < 1 || o->validation_draws > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws for a score, expected 1 or more",
@@ -86,7 +86,7 @@ xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *d, int64_t tar
         double y = xb_train_target(d, targets, i / targets)[i % targets];
         bool known = d->classes == 0 || (y >= 0 && y < (double)d->classes);
         if (!isfinite(y) || !known)
-            return xb_fail(ctx, XB_E_INPUT, "row %lld: target %g is not possible",
+            return xb_fail(ctx, XB_E_INPUT, "row %lld: %g is not a valid target",
                            (long long)(i / targets) + 1, y);
     }
     return XB_OK;
@@ -115,9 +115,9 @@ static xb_status check_targets(xb_ctx *ctx, const xb_train_data *d,
     const int64_t named = d->names ? xb_frame_target_count(d->names) : 0;
     if (o->targets < 0 || (o->targets > 1 && d->classes > 0) ||
         (o->targets > 0 && named > 0 && o->targets != named))
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld targets: the data have %lld",
-                       (long long)o->targets,
-                       (long long)(d->classes > 0 || named == 0 ? 1 : named));
+        return xb_fail(
+            ctx, XB_E_ARGUMENT, "%lld targets are described, but the data have %lld",
+            (long long)o->targets, (long long)(d->classes > 0 || named == 0 ? 1 : named));
     return XB_OK;
 }
 
@@ -130,23 +130,22 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s: expected %d to 2^31 - 1",
                        (long long)d->n, xb_plural(d->n, "row", "rows"), LEAST_ROWS);
     if (d->features < 1)
-        return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column beside the target");
+        return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column besides the target");
     if (d->classes == 1) return xb_fail(ctx, XB_E_INPUT, "the target has one class only");
     XB_TRY(check_sizes(ctx, o));
     XB_TRY(check_targets(ctx, d, o));
     if (o->epochs == 0 && o->mle_epochs == 0)
-        return xb_fail(
-            ctx, XB_E_ARGUMENT,
-            "0 epochs in both phases: nothing would be learnt; expected 1 or more of"
-            " one of them");
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "0 epochs in both phases: nothing would be learnt; expected 1 or "
+                       "more in one of them");
     if (o->members < 0 || o->members > XB_MEMBERS_MOST)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld members: expected 1 to %d",
                        (long long)o->members, XB_MEMBERS_MOST);
     int64_t held = xb_train_held(d, o);
     if (o->patience > 0 && held == 0)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "patience counts epochs by the score of rows held out, and none"
-                       " are: set a share of them for validation");
+                       "patience needs a validation score, but no rows are held out: set "
+                       "a validation share");
     if (held < 0 || d->n - held < LEAST_ROWS)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld of %lld rows held out: expected %d or more to learn from",

@@ -2,9 +2,10 @@
  *
  * Phase 2 minimises F/N = -(1/b) sum log p / T + KL/N: the data's share averaged over
  * the batch, the KL of all weights counted once for the whole data set. Numbers are
- * looked at before the parameters move: a step that is not finite changes nothing. */
+ * checked before the parameters change, so a step that is not finite changes nothing. */
 #include <math.h>
 
+#include "base/comm.h"
 #include "run/pass.h"
 #include "vi/kl.h"
 #include "vi/trainer.h"
@@ -121,18 +122,19 @@ static xb_status check_step(xb_trainer *t, double loss)
     const xb_backend *b = t->backend;
     bool finite = isfinite(loss) && b->squares_finite(b, t->gradient, t->n_theta);
     XB_TRY(xb_backend_check(b, t->ctx)); /* or the numbers mean nothing */
+    XB_TRY(xb_comm_check(t->ctx));
     if (finite) return XB_OK;
     char where[XB_FAULT_TEXT];
     xb_trainer_fault(where, t);
-    return xb_fail(
-        t->ctx, XB_E_NUMERIC,
-        "training diverged at step %lld of phase %lld, %s (loss %g):"
-        " try a smaller learning rate",
-        (long long)t->place.step + 1, (long long)t->place.phase + 1, where, loss);
+    return xb_fail(t->ctx, XB_E_NUMERIC,
+                   "training diverged at step %lld of phase %lld, %s (loss %g):"
+                   " try a smaller learning rate",
+                   (long long)t->place.step + 1, (long long)t->place.phase + 1, where,
+                   loss);
 }
 
-/* The gradient, checked. Batchnorm's state and the epoch's sums move on the way and are
- * put back where the step does not count. */
+/* Computes and checks the gradient. Batchnorm's state and the epoch's sums change
+ * meanwhile and are restored if the step fails. */
 xb_status xb_trainer_gradient_of(xb_trainer *t, int64_t batch, double *loss)
 {
     const xb_backend *b = t->backend;

@@ -12,8 +12,8 @@
 #include "run/pass.h"
 #include "vi/kl.h"
 
-/* Steps that small nets do well with, and epochs that even the largest data get; nets
- * of images, whose steps are dear, get fewer (V13). */
+/* Numbers of steps sufficient for small nets, and of epochs that even the largest data
+ * get; nets of images, whose steps are expensive, get fewer (V13). */
 enum { MLE_STEPS = 2000, MLE_EPOCHS = 5, VI_STEPS = 10000, VI_EPOCHS = 10 };
 enum { IMAGE_MLE_STEPS = 500, IMAGE_VI_STEPS = 1000, IMAGE_EPOCHS = 5 };
 
@@ -183,7 +183,7 @@ static xb_status take_live(xb_trainer *t)
     return XB_OK;
 }
 
-/* Goes on with the last block where it is its neighbour, and like it. */
+/* Extends the last block if this one follows it directly and has the same kind. */
 static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, double rate,
                       float *sigma)
 {
@@ -204,7 +204,8 @@ static void add_block(xb_trainer *t, int phase, int64_t offset, int64_t n, doubl
                             .sigma = sigma};
 }
 
-/* (V31) Both phases move the states of random tensors; the others as they ever do. */
+/* (V31) Both phases change the states of random tensors; other tensors are trained as
+ * usual. */
 static void add_tied(xb_trainer *t)
 {
     for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
@@ -281,11 +282,11 @@ static xb_status take_batch(xb_trainer *t)
 
 /* ---- passes */
 
-/* Rows that share a draw where nothing was asked for: a tenth of the draws, and at a
- * batch of 100 still ten of them. */
+/* The default number of rows that share a draw: it makes a tenth of the draws, which is
+ * still ten for a batch of 100. */
 enum { CHOSEN_GROUP = 10 };
 
-/* (N11) Its outputs share weights, which `local` draws anew for each. */
+/* (N11) Its outputs share weights, which `local` would draw separately for each. */
 static bool has_random_conv(const xb_net *net)
 {
     for (int i = 0; i < xb_net_tensor_count(net); i++) {
@@ -302,7 +303,7 @@ bool xb_model_allows(const xb_model *m, xb_estimator e)
     return xb_law_normal(m->law) && !has_random_conv(m->net);
 }
 
-/* The one of least noise in the gradient that is exact. Nets of images share a draw:
+/* The exact estimator with the least gradient noise. Nets of images share a draw:
  * their many outputs average gradient noise, and the other estimators take three times
  * as long. */
 static xb_estimator estimator_for(const xb_model *m)
@@ -321,13 +322,14 @@ static xb_status choose_estimator(xb_trainer *t)
     if (o->group == 0) o->group = automatic ? CHOSEN_GROUP : 1;
     if (o->estimator != XB_ESTIMATOR_LOCAL || !has_random_conv(t->model->net))
         return XB_OK;
-    return xb_fail(t->ctx, XB_E_ARGUMENT,
-                   "estimator local would learn other weights: it draws the outputs of a"
-                   " conv layer as if independent; expected flipout, example or shared");
+    return xb_fail(
+        t->ctx, XB_E_ARGUMENT,
+        "estimator local is biased for conv layers, because it draws their outputs as if "
+        "they were independent; expected flipout, example or shared");
 }
 
-/* (V14) The prior of a tensor: for kernels as narrow as the sum over a unit's inputs
- * wants it, so that wide nets do not start from absurd functions. */
+/* (V14) The prior of a tensor: for kernels it is scaled by the number of a unit's inputs,
+ * so that wide nets do not start from absurd functions. */
 static xb_prior prior_of(const xb_trainer *t, const xb_tensor *k)
 {
     xb_prior prior = t->model->prior;
@@ -370,10 +372,12 @@ static xb_status make_passes(xb_trainer *t)
         XB_TRY(xb_pass_create(t->ctx, &t->noise_pass,
                               p->net ? p->net : t->model->noise_net, &opt));
     XB_TRY(xb_sampler_create(t->ctx, &t->sampler, t->model->law, NULL));
+    XB_TRY(xb_trainer_join(t));
     return make_kl(t);
 }
 
-/* What `auto` is for this net: the CPU alone knows every likelihood, and cells. */
+/* The backend that `auto` means for this net: only the CPU supports every likelihood, and
+ * cells. */
 static const char *backend_of(const xb_trainer *t)
 {
     const bool host = t->model->likelihood >= XB_LIKELIHOOD_STUDENT || t->opt.cells;
@@ -388,8 +392,8 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     XB_TRY(xb_backend_open(t->ctx, &t->backend, t->opt.backend));
     if (m->likelihood >= XB_LIKELIHOOD_STUDENT && !t->backend->more_losses)
         return xb_fail(t->ctx, XB_E_ARGUMENT,
-                       "likelihood %s is not known to this backend; train on the"
-                       " CPU, or with likelihood gaussian",
+                       "likelihood %s is not available on this backend; train on the "
+                       "CPU, or with likelihood gaussian",
                        xb_likelihood_name(m->likelihood));
     t->features = m->features;
     t->outputs = xb_model_outputs(m);

@@ -20,7 +20,8 @@
 
 enum { XB_PHASE_MLE = 0, XB_PHASE_VI = 1, XB_PHASES = 2 };
 
-/* Where a run stands. All int64_t: written to a checkpoint as they are. */
+/* The position of a run. All fields are int64_t, because they are written to a checkpoint
+ * unchanged. */
 typedef struct xb_train_place {
     int64_t phase; /* XB_PHASES: done */
     int64_t epoch; /* of the phase */
@@ -109,13 +110,14 @@ struct xb_trainer {
     double *peak, *mass;  /* [held]: log-sum-exp over draws */
     double *log_sd;       /* [targets], for them */
     double saved_at;      /* seconds, of the last checkpoint */
+    bool dealt;           /* ranks run its passes together, each on its rows */
     char *fingerprint;
 };
 
 /* trainer.c. The model is borrowed, its nets, law and scales are there. */
 xb_status xb_trainer_build(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
                            const xb_train_data *data, const xb_train_options *opt);
-/* The estimator is right for the model's law and net. */
+/* Checks that the estimator suits the model's law and net. */
 bool xb_model_allows(const xb_model *m, xb_estimator e);
 
 /* shuffle.c: the order of an epoch, a function of (seed, phase, epoch) alone. */
@@ -124,7 +126,7 @@ void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t e
 void xb_trainer_shuffle(xb_trainer *t);
 /* Rows of batch k go to bx, and to by or blabel; returns how many. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k);
-/* (V17) Turns those of batch k that this epoch sees in a mirror. */
+/* (V17) Flips the rows of batch k that this epoch flips. */
 void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch);
 /* Examples first .. first + rows - 1 to the batch. */
 void xb_trainer_take(xb_trainer *t, int64_t first, int64_t rows);
@@ -164,6 +166,34 @@ double xb_trainer_noise_sd(const xb_trainer *t);
 double xb_trainer_log_sd(const xb_trainer *t, int64_t k);
 double xb_trainer_shape(const xb_trainer *t); /* of a student likelihood (N20) */
 
+/* train_crew.c: ranks that train together. Whether they can share the rows of a step, and
+ * do from now on; rows of a batch whose inputs this rank needs. */
+xb_status xb_trainer_join(xb_trainer *t);
+void xb_trainer_rows(const xb_trainer *t, int64_t batch, int64_t *begin, int64_t *end);
+/* A run's state, as a checkpoint has it, in one block: its bytes; into one; out of one.
+ */
+int64_t xb_trainer_packed(const xb_trainer *t);
+void xb_trainer_pack(const xb_trainer *t, void *to);
+xb_status xb_trainer_unpack(xb_trainer *t, const void *from, int64_t bytes);
+/* What rank 0 goes on from, all others do; `there`: it has loaded a checkpoint. */
+xb_status xb_trainer_share_state(xb_trainer *t, bool there);
+
+/* train_dealt.c: trainings that do not depend on each other, one or several for each
+ * rank. Each has its data, options and result; the first may have a checkpoint, which is
+ * rank 0's. A training that diverged leaves its status and line. */
+typedef struct xb_train_item {
+    xb_train_data data;
+    xb_train_options opt;
+    bool traced;
+    xb_status status; /* XB_E_NUMERIC: it diverged */
+    char why[256];
+    struct xb_trained *out; /* model and report */
+} xb_train_item;
+xb_status xb_train_items(xb_ctx *ctx, xb_train_item *item, int64_t n);
+/* Whether ranks could share the steps of this training. */
+xb_status xb_train_divides(xb_ctx *ctx, bool *out, const xb_train_data *data,
+                           const xb_train_options *opt);
+
 /* checkpoint.c */
 xb_status xb_checkpoint_save(xb_trainer *t, const char *path);
 xb_status xb_checkpoint_load(xb_trainer *t, const char *path);
@@ -178,8 +208,15 @@ xb_status xb_trainer_fingerprint(xb_trainer *t);
  * data. */
 xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
                            const xb_train_options *opt, bool open);
+/* How many members there are to be. */
+int64_t xb_train_member_count(const xb_train_options *opt, bool open);
+/* The same, each member trained by one rank; with `first` the one in *model is still to
+ * be trained too, and its report is wanted. */
+xb_status xb_train_members_dealt(xb_ctx *ctx, struct xb_trained *first, bool traced,
+                                 const xb_train_data *data, const xb_train_options *opt,
+                                 int64_t members);
 
-/* train_report.c: what became of a net that was tried too and left. */
+/* train_report.c: records a net that was tried and rejected. */
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
                                const xb_train_report *other, const char *net);
 
@@ -193,8 +230,7 @@ enum { XB_TRIED_MOST = 6 };
 /* All that were, `kept` the one of this report. */
 void xb_train_report_tried(xb_train_report *report, const xb_tried_likelihood *tried,
                            int count, int kept);
-/* What `from` says of nets that were left is said by `to` from now on, unless it has one
- * of its own. */
+/* Moves the record of rejected nets from `from` to `to`, unless `to` has its own. */
 void xb_train_report_inherit(xb_train_report *to, xb_train_report *from);
 
 /* resume_difference.c: "epochs was 40 and is 80; ...", from two fingerprints that differ.

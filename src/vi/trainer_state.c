@@ -1,11 +1,11 @@
-/* trainer_state.c: what a trainer says of itself and lets be changed: where it stands,
- * its arrays, the gradient of the bound for rows of the caller's. */
+/* trainer_state.c: the state of a trainer that callers may read and change: its position,
+ * its arrays, and the gradient of the bound for the caller's rows. */
 #include <math.h>
 #include <string.h>
 
 #include "vi/trainer.h"
 
-/* ---- where it stands */
+/* ---- the position */
 
 int64_t xb_trainer_phase(const xb_trainer *t) { return t->place.phase + 1; }
 int64_t xb_trainer_epochs_done(const xb_trainer *t) { return t->place.epoch; }
@@ -196,7 +196,7 @@ static void get_scaled(const xb_trainer *t, float *out, const float *from, int64
     for (int64_t i = 0; i < n; i++) out[i] = (float)(scale * (double)out[i]);
 }
 
-/* What is learnt is rho: d/dsigma = d/drho / (dsigma/drho). */
+/* The learnt parameter is rho: d/dsigma = d/drho / (dsigma/drho). */
 static void get_sigma_gradient(const xb_trainer *t, float *out, double scale)
 {
     const xb_backend *b = t->backend;

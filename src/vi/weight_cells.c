@@ -68,7 +68,7 @@ static xb_status take_width(xb_ctx *ctx, xb_cell_curve *c, const lists *l,
         if (!(l->at[i] > l->at[i - 1]))
             return refuse(ctx, text, "the values of at do not ascend");
     if (l->ats == 0 && l->widths > XB_CELL_TERMS)
-        return refuse(ctx, text, "a polynomial of at most 8 coefficients is expected");
+        return refuse(ctx, text, "expected a polynomial of at most 8 coefficients");
     c->points = l->ats;
     memcpy(c->at, l->at, sizeof c->at);
     memcpy(c->width, l->width, sizeof c->width);
@@ -163,8 +163,8 @@ xb_status xb_weight_cells_parse(xb_ctx *ctx, xb_weight_cells **out, const char *
     return finish(ctx, out, &c, text);
 }
 
-/* States, offset and scale move with the range: a weight of states at the same places in
- * it stays what it was. */
+/* States, offset and scale move with the range, so that a weight whose states are at the
+ * same relative places stays the same. */
 xb_status xb_weight_cells_measured(xb_ctx *ctx, xb_weight_cells **out,
                                    const xb_weight_cells *base, const double *g,
                                    const double *width, int64_t n)

@@ -1,4 +1,4 @@
-/* weight_cells.h: what xb_weight_cells holds. */
+/* weight_cells.h: the contents of xb_weight_cells. */
 #ifndef XB_VI_WEIGHT_CELLS_H
 #define XB_VI_WEIGHT_CELLS_H
 
@@ -13,8 +13,8 @@ struct xb_weight_cells {
 xb_status xb_weight_cells_copy(xb_ctx *ctx, xb_weight_cells **out,
                                const xb_weight_cells *cells);
 
-/* States u [n], `stride` apart, for the weight nearest to mu: all at the low end, but those
- * whose sign points the right way raised by the same amount. */
+/* States u [n], `stride` apart, for the weight nearest to mu: all at the low end, but
+ * those whose sign points the right way raised by the same amount. */
 void xb_weight_cells_start(const xb_weight_cells *cells, float *state, int64_t stride,
                            double mu);
 

@@ -1,10 +1,10 @@
 /* energy_keep.c: log sum_k E a_k^4 as a penalty; maths G5.
  *
  * n_eff = Var(f)^2 / sum_k E a_k^4, a_k = sigma_k df/dtheta_k at a draw of the weights,
- * and the loss holds Var(f) near 1: what is left to make small is the sum. Each call
- * moves a running mean of (df/dtheta_k)^4 by one more draw and takes it as given, so that
- * the gradient goes through sigma alone: 4 a^4 / sum by log sigma, which takes from the
- * few weights that stand out and from no other. */
+ * and the loss keeps Var(f) near 1, so only the sum has to be made small. Each call
+ * updates a running mean of (df/dtheta_k)^4 with one more draw and treats it as constant,
+ * so that the gradient is with respect to sigma alone: 4 a^4 / sum with respect to log
+ * sigma, which shrinks the few dominating weights and no others. */
 #include "energy/energy_keep.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  *
  * A step draws the output as often as the batch has examples: all of them are x = 0,
  * and local reparameterisation gives each a draw of its own, exactly, one number for
- * each unit. The loss sees the sample (energy_loss.c), backward its gradient, Adam does
- * the rest; nothing is allocated. Where keep_n_eff asks for it, energy_keep.c adds its
- * pull. */
+ * each unit. energy_loss.c computes the loss of the sample, the backward pass its
+ * gradient, and Adam the update; nothing is allocated. If keep_n_eff is set,
+ * energy_keep.c adds its penalty. */
 #include "energy/energy_train.h"
 
 #include <math.h>
@@ -55,16 +55,18 @@ static xb_status check(xb_ctx *ctx, const xb_energy_options *o)
     } counts[] = {{"a width", o->width, 1, WIDTH_MAX},
                   {"a depth", o->depth, 1, DEPTH_MAX},
                   {"steps", o->steps, 0, INT32_MAX},
-                  {"draws a step", o->draws, 2, DRAWS_MAX}};
+                  {"draws per step", o->draws, 2, DRAWS_MAX}};
     for (int i = 0; i < XB_COUNT(counts); i++)
         if (counts[i].value < counts[i].least || counts[i].value > counts[i].most)
             return xb_fail(ctx, XB_E_ARGUMENT, "%s of %lld: expected %lld to %lld",
                            counts[i].what, (long long)counts[i].value,
                            (long long)counts[i].least, (long long)counts[i].most);
     if (!(o->rate > 0) || !isfinite(o->rate))
-        return xb_fail(ctx, XB_E_ARGUMENT, "a learning rate of %g", o->rate);
+        return xb_fail(ctx, XB_E_ARGUMENT, "learning rate %g: expected more than 0",
+                       o->rate);
     if (!(o->keep_n_eff >= 0) || !isfinite(o->keep_n_eff))
-        return xb_fail(ctx, XB_E_ARGUMENT, "a weight of %g on keeping n_eff",
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "weight %g of the penalty that keeps n_eff: expected 0 or more",
                        o->keep_n_eff);
     return XB_OK;
 }
@@ -203,8 +205,7 @@ static xb_status step(energy_run *r, int64_t number)
     adam.rate = r->opt.rate;
     XB_TRY(find_gradient(r, &loss, number));
     if (!isfinite(loss))
-        return xb_fail(r->ctx, XB_E_NUMERIC,
-                       "training diverged at step %lld (loss %g)",
+        return xb_fail(r->ctx, XB_E_NUMERIC, "training diverged at step %lld (loss %g)",
                        (long long)number + 1, loss);
     xb_adam_step(r->ctx, &adam, &block, 1, number + 1,
                  xb_schedule_at(&falling, number, r->opt.steps));

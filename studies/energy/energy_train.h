@@ -1,5 +1,5 @@
-/* energy_train.h: what a net trained with the energy distance says of itself, so that
- * one read from a file can be told from another. */
+/* energy_train.h: the texts that describe a net trained with the energy distance, by
+ * which one read from a file is identified. */
 #ifndef XB_ENERGY_TRAIN_H
 #define XB_ENERGY_TRAIN_H
 

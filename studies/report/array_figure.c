@@ -1,6 +1,6 @@
-/* array_figure.c: the figure of the study "array": a panel for each imperfection, how far
- * it moves the predictives of both tasks, and how far the law's shape does as level
- * lines. */
+/* array_figure.c: the figure of the study "array": one panel for each imperfection, which
+ * shows how far it moves the predictives of both tasks, with the effect of the law's
+ * shape as horizontal lines. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const array_panel array_panels[] = {
     {"adc_bits", "resolution of the ADC (bits)"},
     {"mean_levels", "states of a mean device"},
     {"program_error", "programming error / conductance range"},
-    {"sigma_levels", "noise widths a device can have"},
+    {"sigma_levels", "number of widths of a noise device"},
     {"sigma_min_us", "smallest / largest noise width"},
     {"correlation", "correlation time / time between reads"},
 };
@@ -72,7 +72,7 @@ static void curve_of(const xb_sketch *k, const char *table, int task, bool few,
         titled ? "array, " : "", titled ? array_lines[task].title : "");
 }
 
-/* What so few reads move by chance. */
+/* The movement by chance with so few reads. */
 static void chance_of(const xb_sketch *k, const char *table, int task)
 {
     char noise[32];
@@ -141,7 +141,7 @@ void xb_draw_array(const xb_sketch *k)
             2 * largest_moved(k));
     for (int i = 0; i < XB_COUNT(array_panels); i++) {
         fprintf(k->script, "set ylabel '%s'\n",
-                i % 3 == 0 ? "predictive moved by (sd)" : "");
+                i % 3 == 0 ? "shift of the predictive (sd)" : "");
         panel_axis(k, &array_panels[i]);
         if (i + 1 == XB_COUNT(array_panels))
             fprintf(k->script, "set key at graph 0.5, graph 1.02 center bottom\n");

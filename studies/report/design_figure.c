@@ -1,6 +1,6 @@
-/* design_figure.c: a search for a design for the eye: how much quality each design loses,
- * over the energy and over the time of a prediction, with the front, the limit and the
- * choice. Designs far above the limit are outside the frame. */
+/* design_figure.c: the figure of a search for a design: the loss of quality of each
+ * design against the energy and the time of a prediction, with the front, the limit and
+ * the choice. Designs far above the limit are outside the frame. */
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +45,8 @@ static void find_frame(design_view *v)
     v->time = xb_si_unit_for(time, "s");
 }
 
-/* Blocks: designs given up, finalists, the front of energy, that of time, the choice. */
+/* Blocks: designs dropped early, finalists, the front of energy, that of time, the
+ * choice. */
 typedef bool pick_fn(const xb_design *d, int64_t i, const xb_design_point *p);
 
 static bool given_up(const xb_design *d, int64_t i, const xb_design_point *p)
@@ -97,7 +98,7 @@ static void panel(FILE *script, const char *data, int x, int front, bool bands)
 {
     fprintf(script,
             "plot %s index 0 using %d:5 with points pointtype 7 pointsize 0.3 linecolor"
-            " '#c8c8c0' title 'given up', \\\n"
+            " '#c8c8c0' title 'dropped early', \\\n"
             "     '' index 1 using %d:5 with points pointtype 7 pointsize 0.45 linecolor"
             " '#7a9cc0' title 'read on all chips', \\\n"
             "     limit(x) with lines dashtype (8,5) linewidth 1.6 linecolor '%s' title"
@@ -120,7 +121,7 @@ static void panel(FILE *script, const char *data, int x, int front, bool bands)
         xb_style_colour("gaussian"));
 }
 
-/* A score by the word people know. */
+/* The usual name of a score. */
 static const char *score_word(const char *name)
 {
     static const char *const words[][2] = {
@@ -162,7 +163,7 @@ xb_status xb_report_design(xb_ctx *ctx, const xb_design *design, const char *pat
     xb_figure *f = NULL;
     XB_TRY(xb_figure_open(ctx, &f, path, WIDTH, HEIGHT));
     FILE *data = xb_figure_data(f);
-    write_block(data, &v, "given up", given_up);
+    write_block(data, &v, "dropped early", given_up);
     write_block(data, &v, "finalists", finalist);
     write_block(data, &v, "front of energy", on_energy);
     write_block(data, &v, "front of time", on_time);

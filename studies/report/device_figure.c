@@ -1,6 +1,6 @@
-/* device_figure.c: a device for the eye: how far its states spread and shift with time,
- * what programming misses by, the shape of what cells have moved by, and the width of its
- * read noise; a panel for each of them that was measured. All in the device's unit. */
+/* device_figure.c: the figure of a device: how far its states spread and shift with time,
+ * the programming error, the shape of the cells' movement, and the width of the read
+ * noise, with one panel for each of them that was measured. All in the device's unit. */
 #include <math.h>
 
 #include "crossbayes/device.h"

@@ -1,4 +1,4 @@
-/* draft.c: see draft.h. Writes that fail are seen by ferror() as those of a file are. */
+/* draft.c: see draft.h. Failed writes show in ferror(), as for a file. */
 #include "report/draft.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* draft.h: a text that is written before it is known how long it gets, through a stream.
- * The C library's own (open_memstream) loses what it has no room for and does not say so;
- * a draft does. */
+/* draft.h: a stream for a text whose length is not known in advance. The C library's
+ * open_memstream silently loses text if memory runs out; a draft reports it. */
 #ifndef XB_REPORT_DRAFT_H
 #define XB_REPORT_DRAFT_H
 
@@ -18,7 +17,7 @@ void xb_draft_free(xb_draft *draft);
 /* Where it is written. */
 FILE *xb_draft_stream(const xb_draft *draft);
 
-/* What was written so far, all of it, to the next write; XB_E_MEMORY if some was lost. */
+/* The whole text so far, valid until the next write; XB_E_MEMORY if some was lost. */
 xb_status xb_draft_text(xb_ctx *ctx, xb_draft *draft, const char **text);
 
 #endif

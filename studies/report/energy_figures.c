@@ -1,8 +1,8 @@
 /* energy_figures.c: figures of the studies of trained nets, `energy` and `narrow`.
  *
- * Tables are long: one row a law, depth and width, and a curve is a condition on the
- * columns in front. Laws have their colours everywhere; where depth is told apart, it is
- * by the shade of the law's colour and by the points. */
+ * Tables are in long form, with one row per law, depth and width, and a curve is a
+ * condition on the first columns. A law has the same colour everywhere; depths differ in
+ * the shade of that colour and in the points. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +91,8 @@ static void begin_panel(const xb_sketch *k, int law)
 
 /* ---- KL against width */
 
-/* Measured with its error bars, and its theory below it in the legend. Bars of depths at
- * one width stand beside each other. */
+/* Measured with its error bars, and its theory below it in the legend. Bars of different
+ * depths at one width are drawn side by side. */
 static void depth_line(const xb_sketch *k, int law, double depth, int i, int depths)
 {
     const double apart = 0.05; /* relative */
@@ -183,7 +183,7 @@ static void log_axes(const xb_sketch *k, const char *table, int laws)
             0.24 / rows, 0.7 * range[0], range[1]);
 }
 
-/* One panel a law; legend and y label once. */
+/* One panel per law; legend and y label appear once. */
 static void draw_panels(const xb_sketch *k, int laws,
                         void (*draw)(const xb_sketch *k, int law))
 {

@@ -1,6 +1,6 @@
 /* figure.c: see figure.h. NAME.gp and NAME.dat are written to a new folder
  * beside the target, gnuplot draws there, then all files are renamed into
- * place: a failure anywhere leaves what was there before. */
+ * place: a failure anywhere leaves the old files unchanged. */
 #include "report/figure.h"
 
 #include <errno.h>
@@ -19,7 +19,8 @@ struct xb_figure {
     char *name;   /* without extension */
     char *quoted; /* NAME.dat as a gnuplot string */
     char *work;   /* the folder it is made in */
-    char *spare;  /* room for any path in it: it is taken away without memory, too */
+    char *spare;  /* memory for any path in it, so that it can be removed without
+                     allocating */
     FILE *script, *data;
 };
 
@@ -29,7 +30,7 @@ static const struct {
     const char *name;
 } known[] = {{XB_FIGURE_SVG, "svg"}, {XB_FIGURE_PNG, "png"}, {XB_FIGURE_PDF, "pdf"}};
 
-/* Script and data are there in any format. */
+/* Script and data belong to every format. */
 static bool is_made(const char *extension, unsigned formats)
 {
     for (int i = 0; i < XB_COUNT(known); i++)
@@ -53,8 +54,8 @@ static xb_status find_ours(xb_ctx *ctx, bool *ours, const char *path)
     return XB_OK;
 }
 
-/* Nobody names the script and the data of a figure: where such a file is there already,
- * it is replaced only if an earlier figure left it, which its script shows. */
+/* Users do not name the script and data of a figure, so an existing file of that name is
+ * replaced only if an earlier figure left it, which its script shows. */
 static xb_status check_companions(xb_ctx *ctx, const char *path, const char *label)
 {
     size_t size = strlen(path) + sizeof ".dat";
@@ -67,8 +68,8 @@ static xb_status check_companions(xb_ctx *ctx, const char *path, const char *lab
         status = find_ours(ctx, &ours, script);
         if (status == XB_OK && !ours && (there || xb_os_exists(data)))
             status = xb_fail(ctx, XB_E_ARGUMENT,
-                             "%s would overwrite %s, which no figure of crossbayes left"
-                             " there; choose another name",
+                             "%s would overwrite %s, which crossbayes did not write; "
+                             "choose another name",
                              label ? label : path, there ? script : data);
     }
     xb_free(script);
@@ -112,7 +113,7 @@ static char *join(xb_ctx *ctx, const char *dir, const char *name, const char *ex
     return path;
 }
 
-/* Takes the working folder away, with whatever is left in it. */
+/* Removes the working folder with everything left in it. */
 static void remove_work(xb_figure *f)
 {
     for (int i = 0; i < XB_COUNT(extensions); i++) {
@@ -252,7 +253,8 @@ static xb_status place(xb_ctx *ctx, const xb_figure *f, const char *extension)
     return status;
 }
 
-/* The same figure is the same bytes, so it may not say when it was drawn. */
+/* The same figure must have the same bytes, so it must not contain the time of drawing.
+ */
 static xb_status undate(xb_ctx *ctx, const xb_figure *f)
 {
     char *path = join(ctx, f->work, f->name, "pdf");
@@ -274,7 +276,7 @@ static xb_status draw_formats(xb_ctx *ctx, xb_figure *f, unsigned formats)
     return status;
 }
 
-/* None of the files is placed where one of them may not be. */
+/* If one of the files must not be placed, none is. */
 static xb_status check_places(xb_ctx *ctx, const xb_figure *f, unsigned formats)
 {
     char *path = join(ctx, f->dir, f->name, "");

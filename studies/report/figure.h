@@ -1,4 +1,4 @@
-/* figure.h: one figure on its way to disk.
+/* figure.h: writes one figure to disk.
  *
  *     xb_figure *f = NULL;
  *     XB_TRY(xb_figure_open(ctx, &f, "out/laws", 800, 400));
@@ -31,7 +31,7 @@ xb_status xb_figure_draw(xb_ctx *ctx, xb_figure *f, unsigned formats);
 void xb_figure_discard(xb_figure *f); /* NULL is fine */
 
 /* gnuplot.c: runs `gnuplot -d -e format='..' script` in `dir`, no shell between.
- * A failure carries gnuplot's own last words. */
+ * The error message has gnuplot's last line. */
 xb_status xb_gnuplot_run(xb_ctx *ctx, const char *dir, const char *script,
                          const char *format);
 

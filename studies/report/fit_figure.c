@@ -1,4 +1,4 @@
-/* fit_figure.c: a fit for the eye: histogram and fitted densities on the left,
+/* fit_figure.c: the figure of a fit: histogram and fitted densities on the left,
  * Q-Q plot of the chosen law on the right with the band in which 95 % of such
  * points fall at the effective number of samples. All in the user's units. */
 #include <math.h>
@@ -90,8 +90,8 @@ static double quantile_at(const curve *k, double u)
     return k->offset + k->scale * xb_law_quantile(k->law, inside);
 }
 
-/* Where densities are drawn: evenly, and where each law has its mass, so that a narrow
- * peak has its points. Returns how many. */
+/* The points where densities are drawn: evenly spaced ones, and others where each law has
+ * its mass, so that a narrow peak is resolved. Returns their number. */
 static xb_status choose_points(xb_ctx *ctx, double x[CURVE_POINTS], int *count,
                                const fit_view *v)
 {
@@ -181,7 +181,7 @@ static void write_curves(FILE *script, const fit_view *v, const char *data)
                 xb_style_colour(v->curve[c].family), v->curve[c].family);
 }
 
-/* A narrow peak would hide all else on a linear axis. */
+/* On a linear axis a narrow peak would hide everything else. */
 static void write_density_panel(FILE *script, const fit_view *v, const char *data)
 {
     xb_style_label(script, "x", "noise", "", v->unit.text);

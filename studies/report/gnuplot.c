@@ -1,4 +1,4 @@
-/* gnuplot.c: running gnuplot, and what it complains of. */
+/* gnuplot.c: runs gnuplot and reports its errors. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum { COMPLAINT_MAX = 4096 };
 /* The last line that says something, without the blanks before it. */
 static const char *last_words(char *text)
 {
-    const char *last = "it said nothing";
+    const char *last = "it printed no reason";
     for (char *line = text; *line;) {
         line += strspn(line, " \t\r\n");
         if (*line) last = line;

@@ -136,7 +136,7 @@ void xb_page_section(xb_page *page, const char *id, const char *heading)
 static page_section *current(xb_page *page)
 {
     if (page->status == XB_OK && page->n_sections == 0)
-        page->status = xb_fail(page->ctx, XB_E_ARGUMENT, "a page without a section");
+        page->status = xb_fail(page->ctx, XB_E_ARGUMENT, "the page has no section");
     return page->status == XB_OK ? &page->section[page->n_sections - 1] : NULL;
 }
 

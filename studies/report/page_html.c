@@ -1,5 +1,5 @@
 /* page_html.c: the pieces of a page as HTML that is well-formed XML too: text, badges,
- * verdicts, commands and tables. Nothing here can fail but the stream it writes to. */
+ * verdicts, commands and tables. Only the stream that it writes to can fail. */
 #include <math.h>
 #include <string.h>
 
@@ -140,7 +140,7 @@ void xb_html_headline(FILE *out, const xb_finding *f)
 
 /* ---- tables */
 
-/* Long tables are folded; what is wide scrolls in its own box. */
+/* Long tables are folded; wide ones scroll in their own box. */
 static void table_begin(FILE *out, const char *caption, bool folded)
 {
     if (folded) {

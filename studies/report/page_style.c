@@ -1,8 +1,8 @@
-/* page_style.c: how pages look. One style sheet for light, dark and paper; widths in rem,
- * so that a reader's letter size rules. Figures are drawn for white paper: in the dark
- * they are inverted and their hues turned back, so that a law keeps its colour. On a
- * phone a figure of several panels scrolls in its own box, so that its letters can be
- * read. */
+/* page_style.c: the style of pages: one style sheet for light, dark and paper, with
+ * widths in rem so that pages follow the reader's font size. Figures are drawn for white
+ * paper: in the dark they are inverted and their hues turned back, so that a law keeps
+ * its colour. On a phone a figure of several panels scrolls in its own box, so that its
+ * text stays readable. */
 #include "report/page.h"
 
 const char xb_page_style[] =

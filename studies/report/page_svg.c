@@ -1,9 +1,9 @@
 /* page_svg.c: a picture from a file into a page. Copies an SVG tag by tag: every id and
  * every reference to one gets the figure's prefix, so that pictures on one page do not
- * share names; the size is the page's matter, so only the view box of the root stays;
- * gnuplot's white canvas and its own title go, so that the page shines through.
- * Not a general SVG reader: what it does not know (scripts, handlers, styles, addresses
- * outside the file) is refused with the file's name.
+ * share names; the page decides the size, so only the view box of the root is kept;
+ * gnuplot's white canvas and its own title are removed, so that the page's background
+ * shows. It is not a general SVG reader: everything else (scripts, handlers, styles,
+ * addresses outside the file) is refused with the file's name.
  *
  * An <img> with the file in base64 would need a tenth of this code. Measured on the page
  * of `study scalar`: 619 kB in place of 471 kB, the words in a figure could not be
@@ -43,7 +43,8 @@ typedef struct attribute {
 
 static xb_status refuse(const svg_copy *s, const char *why)
 {
-    return xb_fail(s->ctx, XB_E_INPUT, "%s: not a figure for a page: %s", s->path, why);
+    return xb_fail(s->ctx, XB_E_INPUT, "%s: the figure cannot be put into a page: %s",
+                   s->path, why);
 }
 
 static xb_status read_stream(xb_ctx *ctx, char **out, FILE *f, const char *path)
@@ -55,7 +56,8 @@ static xb_status read_stream(xb_ctx *ctx, char **out, FILE *f, const char *path)
         xb_status status = xb_grow(ctx, &block, &room, used + BUFSIZ + 1, 1);
         text = block;
         if (status == XB_OK && used > FILE_MOST)
-            status = xb_fail(ctx, XB_E_INPUT, "%s: a figure of more than 64 MiB", path);
+            status =
+                xb_fail(ctx, XB_E_INPUT, "%s: the figure has more than 64 MiB", path);
         if (status != XB_OK) {
             xb_free(text);
             return status;
@@ -69,7 +71,7 @@ static xb_status read_stream(xb_ctx *ctx, char **out, FILE *f, const char *path)
     if (!ferror(f) && strlen(text) == (size_t)used) return XB_OK;
     xb_free(text);
     *out = NULL;
-    return xb_fail(ctx, XB_E_INPUT, "%s: not a text that can be read", path);
+    return xb_fail(ctx, XB_E_INPUT, "%s: the file is not readable text", path);
 }
 
 static xb_status read_text(xb_ctx *ctx, char **out, const char *path)
@@ -95,13 +97,13 @@ static xb_status next_attribute(const svg_copy *s, attribute *a, const char **p)
     if (size == 0) return XB_OK;
     *p += size;
     *p += strspn(*p, " \t\r\n");
-    if (**p != '=') return refuse(s, "an attribute without a value");
+    if (**p != '=') return refuse(s, "an attribute has no value");
     *p += 1 + strspn(*p + 1, " \t\r\n");
     char quote = **p;
     if (quote != '"' && quote != '\'') return refuse(s, "a value without quotes");
     a->value = *p + 1;
     const char *end = strchr(a->value, quote);
-    if (!end) return refuse(s, "a value without end");
+    if (!end) return refuse(s, "a value does not end");
     a->size = (size_t)(end - a->value);
     if (memchr(a->value, '<', a->size)) return refuse(s, "'<' in a value");
     *p = end + 1;
@@ -186,7 +188,7 @@ static xb_status copy_root(svg_copy *s, const char **p)
     double corner[2], width, height;
     if (sscanf(box, "%lf %lf %lf %lf", &corner[0], &corner[1], &width, &height) != 4 ||
         !(width > 0 && width < 1e5 && height > 0 && height < 1e5))
-        return refuse(s, "no view box");
+        return refuse(s, "it has no view box");
     s->rooted = true;
     fprintf(s->out, "<svg viewBox=\"%g %g %g %g\" width=\"%g\" height=\"%g\"", corner[0],
             corner[1], width, height, width, height);
@@ -235,7 +237,7 @@ static xb_status copy_end_tag(svg_copy *s, const char **p, const char *name)
 static xb_status copy_start_tag(svg_copy *s, const char **p, const char *name)
 {
     bool own_words = strcmp(name, "title") == 0 || strcmp(name, "desc") == 0;
-    if (s->rooted && s->depth == 0) return refuse(s, "more than one picture");
+    if (s->rooted && s->depth == 0) return refuse(s, "it has more than one picture");
     if (s->depth == 1 && own_words) s->dropped = true;
     if (!s->rooted) {
         if (strcmp(name, "svg") != 0) return refuse(s, "it does not start with <svg");
@@ -248,14 +250,14 @@ static xb_status copy_start_tag(svg_copy *s, const char **p, const char *name)
     }
     bool empty = **p == '/';
     *p += empty;
-    if (**p != '>') return refuse(s, "a tag without end");
+    if (**p != '>') return refuse(s, "a tag does not end");
     ++*p;
     if (!s->dropped) fputs(empty ? "/>" : ">", s->out);
     if (empty) {
         if (s->depth == 1) s->dropped = false;
         return XB_OK;
     }
-    if (s->depth == DEPTH_MOST) return refuse(s, "elements nest too deep");
+    if (s->depth == DEPTH_MOST) return refuse(s, "elements are nested too deeply");
     memcpy(s->open[s->depth++], name, NAME_MOST);
     return XB_OK;
 }
@@ -270,19 +272,19 @@ static xb_status copy_tag(svg_copy *s, const char **p)
     *p += 1 + closing;
     char name[NAME_MOST] = "";
     size_t size = strcspn(*p, " \t\r\n/>");
-    if (size == 0 || size >= NAME_MOST) return refuse(s, "a tag without a name");
+    if (size == 0 || size >= NAME_MOST) return refuse(s, "a tag has no name");
     memcpy(name, *p, size);
     *p += size;
-    if (!allowed(name)) return refuse(s, "it has more than shapes and text");
+    if (!allowed(name)) return refuse(s, "it has elements other than shapes and text");
     return closing ? copy_end_tag(s, p, name) : copy_start_tag(s, p, name);
 }
 
-/* "<?xml ...?>", "<!DOCTYPE ...>" and comments are not for the inside of a page. */
+/* "<?xml ...?>", "<!DOCTYPE ...>" and comments do not belong inside a page. */
 static xb_status skip_markup(const svg_copy *s, const char **p)
 {
     const char *mark = strncmp(*p, "<!--", 4) == 0 ? "-->" : ">";
     const char *end = strstr(*p, mark);
-    if (!end) return refuse(s, "a comment without end");
+    if (!end) return refuse(s, "a comment does not end");
     *p = end + strlen(mark);
     return XB_OK;
 }

@@ -1,6 +1,6 @@
-/* pdf_date.c: cairo, which draws gnuplot's PDF files, writes the time into them and takes
- * no word about it. The digits are overwritten in place, so that no offset in the file
- * changes. A file without a date stays as it is. */
+/* pdf_date.c: cairo, which draws gnuplot's PDF files, writes the time into them, and that
+ * cannot be switched off. The digits are overwritten in place, so that no offset in the
+ * file changes. A file without a date stays unchanged. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* sketch.h: a study's figure while it is written: the parts every figure shares. */
+/* sketch.h: a study's figure while it is written: the parts that all figures share. */
 #ifndef XB_REPORT_SKETCH_H
 #define XB_REPORT_SKETCH_H
 

@@ -262,8 +262,9 @@ static void draw_quadrature(const sketch *k)
     fprintf(k->script,
             "set multiplot layout 2,2 margins 0.085,0.975,0.075,0.88 spacing 0.1,0.16\n"
             "set key at graph 0.5, graph 1.03 center bottom vertical maxrows 3\n"
-            "set label 1 'solid: true error; thin, dashed: step^2, the measure of the"
-            " paper, in the same colour' at screen 0.53, screen 0.98 center\n"
+            "set label 1 'solid: true error; thin, dashed: squared change between "
+            "orders, the measure of the paper, in the same colour' at screen 0.53, "
+            "screen 0.98 center\n"
             "set logscale x 2\nset logscale y\nset autoscale xfix\nset mytics 1\n"
             "set format y '10^{%%L}'\nset xlabel 'points n'\n");
     for (int q = 0; q < XB_COUNT(quantities); q++) {
@@ -490,5 +491,5 @@ xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char *dir,
         any = true;
     }
     if (any) return XB_OK;
-    return xb_fail(ctx, XB_E_ARGUMENT, "there is no figure of the study '%s'", name);
+    return xb_fail(ctx, XB_E_ARGUMENT, "the study '%s' has no figure", name);
 }

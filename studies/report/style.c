@@ -1,5 +1,5 @@
-/* style.c: see style.h. The palette is Okabe & Ito's (2008), told apart with
- * every common form of colour blindness. */
+/* style.c: see style.h. The palette is Okabe & Ito's (2008), whose colours can be
+ * distinguished with every common form of colour blindness. */
 #include "report/style.h"
 
 #include <math.h>

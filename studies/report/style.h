@@ -1,4 +1,4 @@
-/* style.h: how every figure looks. One colour per law, the same everywhere. */
+/* style.h: the style of all figures: each law has the same colour everywhere. */
 #ifndef XB_REPORT_STYLE_H
 #define XB_REPORT_STYLE_H
 
@@ -7,7 +7,7 @@
 
 #include "crossbayes/data.h"
 
-/* How every script begins: figure.c knows its own by it. */
+/* The first line of every script, by which figure.c recognises its own files. */
 #define XB_SCRIPT_START "# gnuplot NAME.gp draws NAME.svg again, in this folder;"
 
 /* "#0072B2" for "gaussian"; roles: gaussian, device, bimodal, data, and the

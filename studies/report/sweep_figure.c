@@ -1,7 +1,7 @@
-/* sweep_figure.c: what happens to a model's scores while one number of its arrays is
- * swept: a panel for each score, its error as bars, the chips' quantiles as a band where
- * there are several, the digital model's level or the tolerance over them, one legend
- * above all. Margins have room for the longest tick label. */
+/* sweep_figure.c: a model's scores while one number of its arrays is swept: one panel for
+ * each score, its error as bars, the chips' quantiles as a band where there are several,
+ * the digital model's level or the tolerance over them, one legend above all. Margins
+ * have room for the longest tick label. */
 #include <math.h>
 #include <string.h>
 
@@ -87,9 +87,9 @@ static score_kind find_score(const char *key)
         {"accuracy", "accuracy", 0.02, 0, 1},
         {"ece", "expected calibration error", 0.02, 0, 1},
         {"information", "mutual information (nats)", 0, 0, INFINITY},
-        {"mean_off", "means off (epistemic sds)", 0.1, 0, INFINITY},
-        {"sd_off", "standard deviations off (sds)", 0.1, 0, INFINITY},
-        {"shape_off", "distributions off (epistemic sds)", 0.1, 0, INFINITY},
+        {"mean_off", "change of the means (epistemic sds)", 0.1, 0, INFINITY},
+        {"sd_off", "change of the standard deviations (sds)", 0.1, 0, INFINITY},
+        {"shape_off", "change of the distributions (epistemic sds)", 0.1, 0, INFINITY},
         {"same", "chips with the same predictive", 0.02, 0, 1},
     };
     for (int i = 0; i < XB_COUNT(kinds); i++)
@@ -115,8 +115,8 @@ static void widen(score_axis *a, double value, double error)
     a->high = fmax(a->high, value + error);
 }
 
-/* Room above and below, and a span in which a change that matters is seen as one, and
- * noise as noise. */
+/* Leaves room above and below, and a span in which relevant changes look large and noise
+ * looks small. */
 static void pad(score_axis *a, const score_kind *kind)
 {
     const double share = 0.02, room = 0.08;
@@ -132,7 +132,7 @@ static void pad(score_axis *a, const score_kind *kind)
     a->high = middle + half;
 }
 
-/* Steps of 1, 2 or 5 times a power of ten, with the digits they need and no more. */
+/* Steps of 1, 2 or 5 times a power of ten, with only the digits they need. */
 static void place_ticks(score_axis *a, const score_kind *kind)
 {
     enum { STEPS = 7, PLAIN_MOST = 5 };
@@ -261,7 +261,7 @@ static void write_score_axis(FILE *script, const score_axis *a, int across, int 
             -title_distance(digits) / (across * PANEL_WIDTH));
 }
 
-/* Where chips differ at all. */
+/* Whether chips differ at all. */
 static bool is_wide(const xb_table *t, score_column score)
 {
     for (int64_t r = 0; score.band && r < xb_table_row_count(t); r++)

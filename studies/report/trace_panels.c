@@ -1,6 +1,6 @@
-/* trace_panels.c: the trace against time with its jumps and the part that the law is of,
- * its spectrum with the fitted power law, its autocorrelation. A long trace is drawn as
- * the range of its values in each of a thousand stretches. */
+/* trace_panels.c: the trace against time with its jumps and the part that the law
+ * describes, its spectrum with the fitted power law, and its autocorrelation. A long
+ * trace is drawn as the range of its values in each of a thousand stretches. */
 #include "report/trace_panels.h"
 
 #include <math.h>
@@ -111,8 +111,8 @@ void xb_trace_panel(FILE *script, const xb_trace_view *v, const char *data, int 
         "plot %s index %d using 1:2:3 with filledcurves fill solid 1 noborder linecolor"
         " '%s' title 'range of the samples', \\\n"
         "     '' index %d using 1:2 with lines linecolor '%s' notitle, \\\n"
-        "     NaN with boxes fill solid 1 noborder linecolor '#dcebdc' title"
-        " 'part that the law is of', \\\n"
+        "     NaN with boxes fill solid 1 noborder linecolor '#dcebdc' title 'part that "
+        "the law describes', \\\n"
         "     NaN with lines dashtype (4,4) linecolor '#444444' title 'jump'\n"
         "unset object 1\nunset arrow\nset offsets\n",
         data, first, xb_style_colour("data"), first, xb_style_colour("data"));
@@ -133,9 +133,13 @@ void xb_spectrum_panel(FILE *script, const xb_trace_view *v, const char *data, i
     bool timed = xb_series_has_interval(v->series);
     xb_style_label(script, "x", "frequency", "", timed ? v->rate.text : "per sample");
     char power[96] = "";
-    if (timed || *v->unit.text)
-        snprintf(power, sizeof power, "%s%s%s", *v->unit.text ? v->unit.text : "1",
-                 *v->unit.text ? "\u00B2" : "", timed ? "/Hz" : " times samples");
+    const char *unit = v->unit.text, *per = timed ? "/Hz" : " times samples";
+    const bool ten = unit[0] == '1'; /* a power of ten: 10⁻⁶² would read as another one */
+    if (*unit)
+        snprintf(power, sizeof power, "%s%s%s\u00B2%s", ten ? "(" : "", unit,
+                 ten ? ")" : "", per);
+    else if (timed)
+        snprintf(power, sizeof power, "1%s", per);
     xb_style_label(script, "y", "power density", "", power);
     if (xb_series_spectrum_count(v->series) < 2) {
         empty_panel(script, "too few samples for a spectrum");

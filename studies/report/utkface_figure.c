@@ -1,5 +1,5 @@
-/* utkface_figure.c: calibration curves of the study of faces, the paper's Fig. 6: a
- * column for each law trained with, in it a curve for each law asked under. */
+/* utkface_figure.c: calibration curves of the study of faces, the paper's Fig. 6: one
+ * column for each training law, with one curve for each law of the evaluation. */
 #include <math.h>
 
 #include "crossbayes/extend.h"
@@ -22,7 +22,8 @@ static const trained_panel trained_panels[] = {
     {"", "trained with the Gaussian law", 0},
     {"dev_", "trained with the device law", XB_COUNT(laws)}};
 
-/* Around the diagonal: what a sample of this size does to a predictive that is right. */
+/* The band around the diagonal in which a calibrated predictive lies for a sample of this
+ * size. */
 static void sampling_band(const xb_sketch *k, const char *title)
 {
     fprintf(k->script,
@@ -72,8 +73,8 @@ static void draw_calibration(const xb_sketch *k, bool titled)
     }
 }
 
-/* One range for all panels of differences: what any curve or the band needs, and a
- * little more. */
+/* One range for all panels of differences, a little larger than any curve or the band
+ * needs. */
 static void same_range(const xb_sketch *k)
 {
     const xb_table *t = xb_study_table(k->study, "calibration");

@@ -38,5 +38,5 @@ void xb_claim_judge(xb_judgement *j, const xb_claim_kind *kind, const xb_evidenc
     if (!isnan(j->value)) return;
     j->finding = XB_FINDING_UNCLEAR;
     xb_say(j->number, sizeof j->number, "none");
-    xb_say(j->why, sizeof j->why, "The study does not say what this needs.");
+    xb_say(j->why, sizeof j->why, "The study lacks a number that this claim needs.");
 }

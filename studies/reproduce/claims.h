@@ -1,5 +1,5 @@
-/* claims.h: what the paper reports, figure by figure, in our words, each with the
- * function that sets our number beside it. The lists are one file a kind of study;
+/* claims.h: the claims of the paper, figure by figure, in our words, each with the
+ * function that compares it with our number. Each kind of study has one file with a list;
  * claims.c joins them. The order in a list is the order on the page. */
 #ifndef XB_REPRODUCE_CLAIMS_H
 #define XB_REPRODUCE_CLAIMS_H
@@ -30,7 +30,7 @@ extern const xb_claim_list xb_claims_faces;      /* Fig. 6 */
 int xb_claim_count(void);
 const xb_claim_kind *xb_claim_at(int i);
 
-/* Judges, and sees to it that a number that is none finds nothing. */
+/* Judges a claim; a NAN never gives a finding. */
 void xb_claim_judge(xb_judgement *j, const xb_claim_kind *kind, const xb_evidence *e);
 
 #endif

@@ -1,6 +1,6 @@
 /* claims_energy.c: Fig. 4 (MTJ and mixture) and Fig. 8 (ECRAM): nets trained to a
- * standard normal output with Gaussian weights, asked under other laws. Distances are KL
- * of the output from that under Gaussian weights, each with its own error. */
+ * standard normal output with Gaussian weights and evaluated under other laws. Distances
+ * are the KL of the output from that under Gaussian weights, each with its own error. */
 #include <math.h>
 
 #include "crossbayes/extend.h"
@@ -92,12 +92,12 @@ static void judge_fall(xb_judgement *j, const xb_evidence *e, int law)
     j->finding = f.rose > 0          ? XB_FINDING_DIFFERS
                  : f.fell == f.lines ? XB_FINDING_AGREES
                                      : XB_FINDING_UNCLEAR;
-    xb_say(j->number, sizeof j->number, "largest KL %.1e narrow, %.1e wide", f.first,
-           f.last);
+    xb_say(j->number, sizeof j->number,
+           "largest KL %.1e in narrow nets, %.1e in wide nets", f.first, f.last);
     xb_say(j->why, sizeof j->why,
-           "From the narrowest to the widest nets KL falls %.0f-fold (geometric mean) "
-           "and beyond the errors in %d of %d depths and seeds%s.",
-           j->value, f.fell, f.lines, f.rose > 0 ? "; in some it rises" : "");
+           "From the narrowest to the widest nets KL falls %.0f-fold (geometric mean), "
+           "significantly so in %d of %d combinations of depth and seed%s.",
+           j->value, f.fell, f.lines, f.rose > 0 ? "; in some of them it rises" : "");
 }
 
 static void judge_device_falls(xb_judgement *j, const xb_evidence *e)
@@ -157,11 +157,12 @@ static void judge_target(xb_judgement *j, const xb_evidence *e, bool bimodal)
     j->value = end;
     j->std_error = noise / 2;
     xb_say(j->number, sizeof j->number,
-           "%.1f %% of the mass off at width %.0f, was %.1f %%", 100 * end, wide,
-           100 * first);
+           "%.1f %% of the mass is misplaced at width %.0f, after %.1f %%", 100 * end,
+           wide, 100 * first);
     xb_say(j->why, sizeof j->why,
-           "Total variation from the standard normal of the law that is furthest, %.0f "
-           "and %.0f layers: at width %.0f %s, the error from two runs apart.",
+           "Total variation between the standard normal and the output under the law "
+           "that is furthest from it, for %.0f and %.0f layers; at width %.0f it is %s, "
+           "with the error taken from two separate runs.",
            depth[0], depth[1], wide,
            xb_show_estimate((xb_estimate){end, noise / 2}).text);
 }
@@ -178,8 +179,8 @@ static void judge_device_to_target(xb_judgement *j, const xb_evidence *e)
 
 /* ---- how wide is wide enough */
 
-/* From this width on KL is below VISIBLE in every net: surely (sign +1), or as far as
- * one can tell (sign -1). INFINITY: not even in the widest. */
+/* The width from which KL is below VISIBLE in every net: significantly (sign +1), or
+ * within the errors (sign -1). INFINITY: not even in the widest. */
 static double enough_width(const xb_table *t, int law, int sign)
 {
     double enough = least_width(t);
@@ -211,16 +212,17 @@ static void judge_small_width(xb_judgement *j, const xb_evidence *e)
     xb_say(j->number, sizeof j->number, "width %.0f (device), %.0f (mixture)", device,
            bimodal);
     xb_say(j->why, sizeof j->why,
-           "From these widths on, of those tried, KL stays below %g at every depth: the "
-           "curves differ by at most 5 %% of their mass. \"Minimal\" is read as up to "
-           "%.0f, the width of the regression net of Fig. 5. Tails want more.",
+           "From these widths on, among those tried, KL stays below %g at every depth: "
+           "the curves differ by at most 5 %% of their mass. We read \"minimal\" as up "
+           "to %.0f, the width of the regression net of Fig. 5. Tails need more width.",
            VISIBLE, small);
 }
 
 /* ---- is it the width? */
 
-/* Steps to the next width (twice the last, or more), and those that surely did not halve
- * KL; by (G6), with all weights sharing alike, it would fall to a quarter. */
+/* The number of steps to the next width (at least twice the last), and of those that
+ * significantly failed to halve KL; by (G6) it would fall to a quarter if all weights
+ * shared equally. */
 static void count_steps(const xb_table *t, int *steps, int *stalled)
 {
     for (int64_t r = 0; r + 1 < xb_table_row_count(t); r++) {
@@ -243,13 +245,14 @@ static void judge_width(xb_judgement *j, const xb_evidence *e)
     xb_judge_at_most(j, (xb_estimate){share, sqrt(share * (1 - share) / steps)}, 0);
     if (steps < enough) j->finding = XB_FINDING_UNCLEAR;
     xb_say(j->number, sizeof j->number,
-           "%d of %d steps to twice the width did not halve KL", stalled, steps);
+           "%d of %d doublings of the width did not halve KL", stalled, steps);
     xb_say(j->why, sizeof j->why,
-           "Beyond two standard errors, device and mixture, all depths%s. If all weights "
-           "shared the output alike, KL would fall to a quarter. What theory counts is "
-           "n_eff, the number of weights that do share it: about its best power the "
-           "mixture's KL scatters by a factor of %.2g, about that of the width by %.2g.",
-           steps < enough ? " (too few to tell)" : "",
+           "Counted beyond two standard errors, for device and mixture, at all depths%s. "
+           "If all weights shared the output equally, KL would fall to a quarter. In the "
+           "theory the relevant number is n_eff, the number of weights that share the "
+           "output: the mixture's KL scatters by a factor of %.2g around its best power "
+           "of n_eff, and of %.2g around that of the width.",
+           steps < enough ? " (too few to decide)" : "",
            xb_evidence_fact(e, "bimodal_scatter_n_eff").value,
            xb_evidence_fact(e, "bimodal_scatter_width").value);
 }
@@ -280,23 +283,25 @@ static void judge_narrow_match(xb_judgement *j, const xb_evidence *e)
     xb_judge_at_most(j, kl, VISIBLE);
     xb_say(j->number, sizeof j->number, "KL %s at width %.0f, depth %.0f",
            xb_show_estimate(kl).text, worst.width, worst.depth);
-    xb_say(
-        j->why, sizeof j->why,
-        "The worst of the narrowest nets of one layer; \"match\" is read as KL below "
-        "%g, at most 5 %% of the mass. The law itself has %.3g, narrow nets of any depth "
-        "up to %.2g. Its numbers are ours, since the paper's are not published.",
-        VISIBLE, xb_law_kl_gaussian(e->device), deep.kl);
+    xb_say(j->why, sizeof j->why,
+           "This is the worst of the narrowest nets of one layer; we read \"match\" as "
+           "KL below %g, at most 5 %% of the mass. The law itself has %.3g, narrow nets "
+           "of any depth up to %.2g. The law's parameters are ours, since the paper's "
+           "are not published.",
+           VISIBLE, xb_law_kl_gaussian(e->device), deep.kl);
 }
 
 static const xb_claim_kind kinds[] = {
     {4, "to-target",
-     "With growing width the output under all three laws comes to the target.",
+     "As the width grows, the output approaches the target under all three laws.",
      "curves (left)", judge_all_to_target},
     {4, "device-falls",
-     "KL of the device's output from the Gaussian's falls with the width.",
+     "The KL between the output under the device's law and under the Gaussian falls with "
+     "the width.",
      "curves (right)", judge_device_falls},
-    {4, "bimodal-falls", "That of the mixture's falls, too.", "curves (right)",
-     judge_bimodal_falls},
+    {4, "bimodal-falls",
+     "The KL between the output under the mixture and under the Gaussian falls, too.",
+     "curves (right)", judge_bimodal_falls},
     {4, "small-width", "The width needed for that is small.", "in the conclusions",
      judge_small_width},
     {4, "width-does-it",
@@ -305,9 +310,9 @@ static const xb_claim_kind kinds[] = {
      "in the conclusions", judge_width},
     {8, "ecram-narrow", "ECRAM and Gaussian weights agree even in shallow, narrow nets.",
      "in words, and curves", judge_narrow_match},
-    {8, "ecram-falls", "Their outputs converge as nets get wider.", "in words",
+    {8, "ecram-falls", "Their outputs converge as nets become wider.", "in words",
      judge_device_falls},
-    {8, "ecram-to-target", "Both come to the target.", "curves", judge_device_to_target},
+    {8, "ecram-to-target", "Both approach the target.", "curves", judge_device_to_target},
 };
 
 const xb_claim_list xb_claims_energy = {kinds, XB_COUNT(kinds)};

@@ -1,6 +1,6 @@
-/* claims_faces.c: Fig. 6: ages of faces. Without UTKFace the study draws faces of its
- * own: then every number is shown and no finding is made, since drawings of nobody say
- * nothing about that data. */
+/* claims_faces.c: Fig. 6: ages of faces. Without UTKFace the study uses synthetic faces:
+ * then every number is shown but no finding is made, because synthetic faces say nothing
+ * about that data. */
 #include <math.h>
 
 #include "crossbayes/extend.h"
@@ -11,8 +11,8 @@ static const double IDENTICAL_SHARE = 0.02; /* of test faces, at any level */
 
 static const char *drawn_words(const xb_evidence *e)
 {
-    return e->made_up ? " But these are synthetic faces: run it with the folder of "
-                        "UTKFace to check the claim."
+    return e->made_up ? " But these faces are synthetic: give the folder of UTKFace to "
+                        "check the claim."
                       : "";
 }
 
@@ -28,8 +28,8 @@ static void judge_rmse(xb_judgement *j, const xb_evidence *e)
            xb_show_estimate(rmse).text);
     xb_say(
         j->why, sizeof j->why,
-        "%.0f test images of %.0f x %.0f pixels; who always says the mean age has "
-        "%.1f %%. \"Around 8 %%\" is read as 7 to 9; the error is over weight draws.%s",
+        "%.0f test images of %.0f x %.0f pixels; always predicting the mean age gives "
+        "%.1f %%. We read \"around 8 %%\" as 7 to 9; the error is over weight draws.%s",
         xb_evidence_fact(e, "test").value, xb_evidence_fact(e, "size").value,
         xb_evidence_fact(e, "size").value, xb_evidence_fact(e, "rmse_mean").value,
         drawn_words(e));
@@ -58,8 +58,8 @@ static void say_swap(xb_judgement *j, const xb_evidence *e, xb_estimate gap,
     xb_say(j->number, sizeof j->number, "RMSE differs by %s %% of 116 years",
            xb_show_estimate(gap).text);
     xb_say(j->why, sizeof j->why,
-           "Largest difference when a law is swapped into the net trained with %s "
-           "weights; up to %g counts as identical.%s",
+           "This is the largest difference when a law is swapped into the net trained "
+           "with %s weights; up to %g counts as identical.%s",
            net, IDENTICAL_RMSE, drawn_words(e));
 }
 
@@ -103,8 +103,8 @@ static void judge_curves(xb_judgement *j, const xb_evidence *e)
     xb_say(j->number, sizeof j->number, "at most %s (device), %s (mixture) apart",
            xb_show_estimate(device).text, xb_show_estimate(bimodal).text);
     xb_say(j->why, sizeof j->why,
-           "Share of test ages in the central interval, at the level where the curves "
-           "are furthest apart; up to %g counts as identical.%s",
+           "We compare the share of test ages in the central interval, at the level "
+           "where the curves are furthest apart; up to %g counts as identical.%s",
            IDENTICAL_SHARE, drawn_words(e));
 }
 

@@ -1,5 +1,5 @@
 /* claims_laws.c: Fig. 1 (MTJ) and Fig. 7 (ECRAM): noise, the law fitted to it, and laws
- * of one variance beside each other. The paper's samples and its A, B and C are not
+ * of the same variance side by side. The paper's samples and its A, B and C are not
  * published: ours are drawn from a law of its family, so the method can be checked here
  * and the device cannot. */
 #include <math.h>
@@ -10,8 +10,9 @@
 
 /* ---- the fit follows the samples */
 
-static const double EXPECTED_LEAST = 10; /* counts in a bin that has a say */
-static const double FITTED = 5;          /* B, w, scale, offset, and the total */
+static const double EXPECTED_LEAST =
+    10;                         /* least number of samples in a bin that counts */
+static const double FITTED = 5; /* B, w, scale, offset, and the total */
 
 typedef struct chi_square {
     double sum, freedom;
@@ -57,12 +58,12 @@ static void judge_fit(xb_judgement *j, const xb_evidence *e)
     xb_judge_unclear_if_made_up(j, e);
     xb_say(j->number, sizeof j->number, "χ² per degree of freedom %s (expected 1)",
            xb_show_estimate(ratio).text);
-    xb_say(j->why, sizeof j->why,
-           "The fitted density %s the histogram of %.0f samples. %s",
-           follows ? "follows" : "does not follow", n,
-           e->made_up ? "But they are our draws of a law of that family: the paper's "
-                        "samples are not published, so the device itself is unchecked."
-                      : "");
+    xb_say(
+        j->why, sizeof j->why, "The fitted density %s the histogram of %.0f samples. %s",
+        follows ? "follows" : "does not follow", n,
+        e->made_up ? "But we drew these samples from a law of that family: the paper's "
+                     "samples are not published, so the device itself is unchecked."
+                   : "");
 }
 
 /* ---- maximum likelihood finds the law */
@@ -82,13 +83,12 @@ static void judge_parameters(xb_judgement *j, const xb_evidence *e)
     xb_judge_at_most(j, (xb_estimate){off, 0}, limit);
     xb_say(j->number, sizeof j->number, "B = %s, w = %s", xb_show_estimate(b).text,
            xb_show_estimate(w).text);
-    xb_say(
-        j->why, sizeof j->why,
-        "Drawn with B = %g, w = %g: off by %.1f standard errors at most. We fit the "
-        "weight w and B, whose law has integral 1 whatever they are (A = w/Z, "
-        "C = 3(1-w)/4), by Newton's method; the paper maximises the same likelihood by "
-        "Adam under a constraint.",
-        true_b, true_w, off);
+    xb_say(j->why, sizeof j->why,
+           "The samples were drawn with B = %g and w = %g; the fit is off by at most "
+           "%.1f standard errors. We fit B and the weight w by Newton's method, in a "
+           "form whose integral is always 1 (A = w/Z, C = 3(1-w)/4); the paper maximises "
+           "the same likelihood by Adam under a constraint.",
+           true_b, true_w, off);
 }
 
 /* ---- how far from the Gaussian */
@@ -96,7 +96,7 @@ static void judge_parameters(xb_judgement *j, const xb_evidence *e)
 static const char *stand_in_words(const xb_evidence *e)
 {
     return e->made_up ? " But the law is our stand-in: the device's A, B and C are not "
-                        "published, and a word about it would need them."
+                        "published, so the claim about the device cannot be checked."
                       : "";
 }
 
@@ -109,7 +109,7 @@ static void judge_not_gaussian(xb_judgement *j, const xb_evidence *e)
     xb_judge_unclear_if_made_up(j, e);
     xb_say(j->number, sizeof j->number, "KL(law‖Gaussian of its variance) %.3g nats", kl);
     xb_say(j->why, sizeof j->why,
-           "%.0f samples speak against the Gaussian with %.0f nats of likelihood; %.0f "
+           "%.0f samples give evidence of %.0f nats against the Gaussian; %.0f nats "
            "would be enough.%s",
            n, n * kl, sure, stand_in_words(e));
 }
@@ -125,7 +125,7 @@ static void judge_bimodal_further(xb_judgement *j, const xb_evidence *e)
            device, bimodal / device);
     xb_say(j->why, sizeof j->why,
            "The paper does not give the mixture's numbers; ours has its modes at ±0.9 "
-           "standard deviations. \"Much\" is read as %g times and more.%s",
+           "standard deviations. We read \"much\" as %g times or more.%s",
            much, stand_in_words(e));
 }
 
@@ -152,8 +152,8 @@ static void judge_equal_spread(xb_judgement *j, const xb_evidence *e)
     xb_judge_at_most(j, (xb_estimate){off, 0}, limit);
     xb_say(j->number, sizeof j->number, "standard deviations equal to %.2g", off);
     xb_say(j->why, sizeof j->why,
-           "Integrated from the curves drawn, which end at 4 standard deviations; every "
-           "law is standardised before use, so that swapping laws changes shape alone.");
+           "We integrate the curves drawn, which end at 4 standard deviations; every law "
+           "is standardised before use, so that swapping laws changes the shape alone.");
 }
 
 /* (H3) */
@@ -179,8 +179,8 @@ static void judge_near_gaussian(xb_judgement *j, const xb_evidence *e)
     xb_say(j->number, sizeof j->number, "total variation %.3g, KL %.3g nats", distance,
            kl);
     xb_say(j->why, sizeof j->why,
-           "%.1f %% of the mass would have to move to make it Gaussian; \"similar\" is "
-           "read as at most %.0f %%.%s",
+           "%.1f %% of the mass would have to move to make it Gaussian; we read "
+           "\"similar\" as at most %.0f %%.%s",
            100 * distance, 100 * similar, stand_in_words(e));
 }
 
@@ -191,31 +191,30 @@ static void judge_nearer_than_mtj(xb_judgement *j, const xb_evidence *e)
     xb_judge_at_most(j, (xb_estimate){kl / mtj, 0}, 1);
     xb_judge_unclear_if_made_up(j, e);
     xb_say(j->number, sizeof j->number, "KL %.3g against the MTJ's %.3g nats", kl, mtj);
-    xb_say(j->why, sizeof j->why,
-           "The ECRAM's law is at %.0f %% of the distance of the MTJ's (Fig. 1).%s",
+    xb_say(j->why, sizeof j->why, "The ECRAM's KL is %.0f %% of the MTJ's (Fig. 1).%s",
            100 * kl / mtj, stand_in_words(e));
 }
 
 static const xb_claim_kind kinds[] = {
-    {1, "fit", "A density of three numbers describes the MTJ's noise.",
+    {1, "fit", "A density with three parameters describes the MTJ's noise.",
      "fit over histogram (top)", judge_fit},
-    {1, "parameters", "Maximum likelihood with the integral held at 1 finds them.",
+    {1, "parameters",
+     "Maximum likelihood with the integral held at 1 finds the parameters.",
      "values not given", judge_parameters},
     {1, "not-gaussian", "The device's noise is not quite Gaussian.", "in words",
      judge_not_gaussian},
     {1, "bimodal-further",
      "The mixture of two Gaussians is much further from a Gaussian than the device.",
      "in words, and curves (bottom)", judge_bimodal_further},
-    {1, "equal-spread", "All three laws have one mean and one standard deviation.",
+    {1, "equal-spread", "All three laws have the same mean and standard deviation.",
      "by construction", judge_equal_spread},
     {7, "ecram-fit", "The density with a rounded peak describes the ECRAM's noise.",
      "fit over histogram (top)", judge_fit},
-    {7, "ecram-parameters", "Maximum likelihood finds its numbers.", "values not given",
-     judge_parameters},
-    {7, "ecram-near-gaussian",
-     "The ECRAM's law and the Gaussian are similar as they are.",
+    {7, "ecram-parameters", "Maximum likelihood finds its parameters.",
+     "values not given", judge_parameters},
+    {7, "ecram-near-gaussian", "The ECRAM's law itself is similar to the Gaussian.",
      "in words, and curves (bottom)", judge_near_gaussian},
-    {7, "ecram-nearer", "It is nearer to the Gaussian than the MTJ's.",
+    {7, "ecram-nearer", "The ECRAM's law is closer to the Gaussian than the MTJ's.",
      "from the two figures", judge_nearer_than_mtj},
 };
 

@@ -1,7 +1,7 @@
 /* claims_quadrature.c: Fig. 2 and Appendix B: which rules converge, by the paper's own
  * measure (the squared change from one order to the next) and by the true error, which
  * that measure cannot see. Rules are compared over the largest quarter of the orders, by
- * the median, so that one lucky order decides nothing. */
+ * the median, so that a single lucky order has no influence. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -53,11 +53,10 @@ static void judge_steps(xb_judgement *j, const xb_evidence *e, const char *table
     const xb_table *t = xb_evidence_table(e, table, "n,legendre,paper_split");
     if (!t) return;
     double ratio = judge_ratio(j, t);
-    xb_say(j->number, sizeof j->number,
-           "squared change %.1g against %.1g of Gauss-Legendre",
+    xb_say(j->number, sizeof j->number, "squared change %.1g, Gauss-Legendre %.1g",
            late_median(t, "paper_split"), late_median(t, "legendre"));
     xb_say(j->why, sizeof j->why,
-           "By the paper's own measure, up to %d points, Gauss-Legendre still changes "
+           "By the paper's own measure, at up to %d points, Gauss-Legendre still changes "
            "%.1g times as much as the split rule.",
            last_order(t), ratio);
 }
@@ -72,7 +71,7 @@ static void judge_kl_steps(xb_judgement *j, const xb_evidence *e)
     judge_steps(j, e, "device_kl_step");
 }
 
-/* The same question to the true errors. A rule that is no better where the other has
+/* The same comparison for the true errors. A rule that is no better once the other has
  * reached its floor does not converge faster. */
 static void judge_errors(xb_judgement *j, const xb_evidence *e)
 {
@@ -89,9 +88,9 @@ static void judge_errors(xb_judgement *j, const xb_evidence *e)
            late_median(v, "paper_split"), late_median(v, "legendre"),
            late_median(k, "paper_split"), late_median(k, "legendre"));
     xb_say(j->why, sizeof j->why,
-           "The trapezoid about 0 leaves a floor, %.2g in the variance and %.2g in KL, "
-           "that more points do not lower and that a change between orders cannot see. "
-           "The paper gives no half width; with 0.01 this is what it costs. Our rule in "
+           "The trapezoid around 0 leaves a floor, %.2g in the variance and %.2g in KL, "
+           "which more points do not lower and which a change between orders does not "
+           "show. The paper gives no half-width; these numbers are for 0.01. Our rule in "
            "sqrt(1-|x|) has an error of %.1g in KL with 128 points.",
            xb_evidence_fact(e, "paper_split_variance_floor").value,
            xb_evidence_fact(e, "paper_split_kl_floor").value,
@@ -103,20 +102,19 @@ static void judge_two_points(xb_judgement *j, const xb_evidence *e)
     const double rounding = 1e-14;
     xb_judge_at_most(j, xb_evidence_fact(e, "two_point_cross_entropy_error"), rounding);
     xb_say(j->number, sizeof j->number, "largest relative error %.2g", j->value);
-    xb_say(
-        j->why, sizeof j->why,
-        "A Gaussian's log density is a polynomial of degree 2; a rule of two points is "
-        "exact to degree 3. Tried with three Gaussians.");
+    xb_say(j->why, sizeof j->why,
+           "A Gaussian's log density is a polynomial of degree 2, and a rule of two "
+           "points is exact up to degree 3. We tried three Gaussians.");
 }
 
 static void judge_wheeler(xb_judgement *j, const xb_evidence *e)
 {
     const double about_ten = 15;
     xb_judge_at_most(j, xb_evidence_fact(e, "wheeler_breaks_at"), about_ten);
-    xb_say(j->number, sizeof j->number, "breaks at N = %.0f", j->value);
+    xb_say(j->number, sizeof j->number, "breaks down at N = %.0f", j->value);
     xb_say(j->why, sizeof j->why,
-           "%sFrom exact raw moments in double precision the first coefficient turns "
-           "negative at N = %.0f; \"about 10\" is read as up to %.0f. Our rules are made "
+           "%sFrom exact raw moments in double precision the first coefficient becomes "
+           "negative at N = %.0f; we read \"about 10\" as up to %.0f. Our rules are made "
            "from the density, without moments, and have no such limit.",
            j->finding == XB_FINDING_DIFFERS ? "It is unstable, but later. " : "",
            j->value, about_ten);
@@ -141,27 +139,31 @@ static void judge_laguerre(xb_judgement *j, const xb_evidence *e)
     j->finding = share >= nearly_all       ? XB_FINDING_AGREES
                  : share <= 1 - nearly_all ? XB_FINDING_DIFFERS
                                            : XB_FINDING_UNCLEAR;
-    xb_say(j->number, sizeof j->number, "nearer in %.0f of %.0f orders", better, all);
+    xb_say(j->number, sizeof j->number, "more accurate in %.0f of %.0f orders", better,
+           all);
     xb_say(j->why, sizeof j->why,
-           "KL of our mixture, up to %d points. Which of the two is ahead depends on the "
-           "mixture's scale, which the paper does not give, and on the order. Both are "
-           "far behind the trapezoid rule (error %.1g with 128 points).",
+           "We compute the KL of our mixture with up to %d points. Which of the two is "
+           "more accurate depends on the order and on the mixture's scale, which the "
+           "paper does not give. Both are far less accurate than the trapezoid rule "
+           "(error %.1g with 128 points).",
            last_order(t), xb_evidence_fact(e, "bimodal_trapezoid_kl_error").value);
 }
 
 static const xb_claim_kind kinds[] = {
     {2, "steps-variance",
-     "For the variance the custom rule settles faster than Gauss-Legendre.",
+     "For the variance the custom rule converges faster than Gauss-Legendre, by the "
+     "change between orders.",
      "squared change between orders (top)", judge_variance_steps},
-    {2, "steps-kl", "For KL to a Gaussian it settles faster, too.",
+    {2, "steps-kl",
+     "For the KL to a Gaussian it converges faster, too, by the same measure.",
      "squared change between orders (bottom)", judge_kl_steps},
-    {2, "true-error", "So it converges faster to variance and KL.", "in words",
-     judge_errors},
+    {2, "true-error", "So the custom rule converges faster to the true variance and KL.",
+     "in words", judge_errors},
     {2, "two-points",
      "Two points integrate any cross entropy with a Gaussian to machine precision.",
      "exact", judge_two_points},
     {2, "wheeler",
-     "Wheeler's algorithm is unstable for rules of about 10 points and more.",
+     "Wheeler's algorithm is unstable for rules of about 10 points or more.",
      "N about 10", judge_wheeler},
     {2, "laguerre",
      "For the mixture two-sided Gauss-Laguerre does better than Gauss-Hermite.",

@@ -1,6 +1,7 @@
 /* claims_quantile.c: Fig. 3: polynomials for the inverse distribution, with and without
- * its square root at the edge taken out first, and what sampling with them does to a
- * Monte Carlo KL. The study knows the exact bias too, which no number of draws does. */
+ * removing its square root at the edge first, and the effect of sampling with them on a
+ * Monte Carlo KL. The study also computes the exact bias, which no number of draws shows.
+ */
 #include <math.h>
 
 #include "crossbayes/extend.h"
@@ -26,11 +27,11 @@ static void judge_whole(xb_judgement *j, const xb_evidence *e)
     xb_judge_at_least(j, (xb_estimate){direct / corrected, 0}, 1);
     xb_say(j->number, sizeof j->number, "largest error in u: %.2g against %.2g",
            corrected, direct);
-    xb_say(
-        j->why, sizeof j->why,
-        "Degree %d: %.0f times nearer. A polynomial in sqrt(2u), in which the quantile "
-        "is smooth, converges geometrically where the corrected fit does as n⁻³.",
-        DEGREE, direct / corrected);
+    xb_say(j->why, sizeof j->why,
+           "At degree %d the corrected fit is %.0f times as accurate. A polynomial in "
+           "sqrt(2u), in which the quantile is smooth, converges geometrically; the "
+           "corrected fit converges as n⁻³.",
+           DEGREE, direct / corrected);
 }
 
 static double largest_gap(const xb_table *t, const char *column)
@@ -51,8 +52,9 @@ static void judge_edge(xb_judgement *j, const xb_evidence *e)
     xb_say(j->number, sizeof j->number, "largest error in x: %.2g against %.2g",
            corrected, direct);
     xb_say(j->why, sizeof j->why,
-           "Below u = 0.01, on a support of half width 1. For laws whose slope at the "
-           "edge is tiny (no parabola, small B) the correction fails; this law is none.");
+           "Errors below u = 0.01, on a support of half-width 1. The correction fails "
+           "for laws whose slope at the edge is tiny (no parabola, small B); this law is "
+           "not one of them.");
 }
 
 /* |estimate - exact| in standard errors at the largest number of draws. */
@@ -72,8 +74,8 @@ static void judge_direct_bias(xb_judgement *j, const xb_evidence *e)
     xb_say(j->number, sizeof j->number, "off by %.1f standard errors; exact bias %.2g",
            off, xb_evidence_fact(e, "bias_direct").value);
     xb_say(j->why, sizeof j->why,
-           "With %.2g draws the estimate made with the direct fit stands off the KL of "
-           "%.4g by %.2g.",
+           "With %.2g draws the estimate from the direct fit differs from the KL of %.4g "
+           "by %.2g.",
            xb_table_at(t, xb_table_row_count(t) - 1, "draws"),
            xb_evidence_fact(e, "kl_exact").value,
            xb_table_at(t, xb_table_row_count(t) - 1, "direct"));
@@ -94,7 +96,7 @@ static void judge_corrected_converges(xb_judgement *j, const xb_evidence *e)
            off, bias);
     xb_say(j->why, sizeof j->why,
            "%s its noise at %.2g draws (one standard error is %.1g). Its exact bias is "
-           "not 0, but takes %.1g draws to be seen.",
+           "not 0, but it takes %.1g draws to see it.",
            off <= noise ? "Still within" : "Beyond", draws, error,
            draws * (error / bias) * (error / bias));
 }
@@ -112,20 +114,20 @@ static void judge_slope(xb_judgement *j, const xb_evidence *e)
            slope, printed);
     xb_say(j->why, sizeof j->why,
            "The limit printed in the text keeps the parabola and drops the exponential, "
-           "%.2g %% of the slope for this law and all of it where w = 1. The formula in "
-           "Appendix A, which the method uses, has both terms and is right.",
+           "which is %.2g %% of the slope for this law and all of it if w = 1. The "
+           "formula in Appendix A, which the method uses, has both terms and is correct.",
            100 * (1 - printed / slope));
 }
 
 static const xb_claim_kind kinds[] = {
-    {3, "corrected-fit", "Taking out the square root first gives the better quantile.",
+    {3, "corrected-fit", "Removing the square root first gives a more accurate quantile.",
      "curves (left)", judge_whole},
-    {3, "near-zero", "It does so near u = 0 above all.", "curves (middle)", judge_edge},
+    {3, "near-zero", "The gain is largest near u = 0.", "curves (middle)", judge_edge},
     {3, "direct-bias",
      "A KL by Monte Carlo with the direct fit converges to a wrong value.",
      "curve levels off (right)", judge_direct_bias},
-    {3, "corrected-converges", "With the corrected fit it goes on converging.",
-     "curve goes on falling (right)", judge_corrected_converges},
+    {3, "corrected-converges", "With the corrected fit it continues to converge.",
+     "curve continues to fall (right)", judge_corrected_converges},
     {3, "edge-slope",
      "The quantile's slope at the edge is set by the parabola, 1/(C(1-x²)).",
      "formula in the text", judge_slope},

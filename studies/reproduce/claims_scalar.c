@@ -1,4 +1,4 @@
-/* claims_scalar.c: Fig. 5: a noisy sine, learnt with Gaussian weights and asked under
+/* claims_scalar.c: Fig. 5: a noisy sine, learnt with Gaussian weights and evaluated under
  * three laws. What the paper calls nearly identical is measured here in units of sigma_e,
  * the spread over weights; scores are means over the study's seeds. */
 #include <math.h>
@@ -20,12 +20,11 @@ static void judge_gap(xb_judgement *j, const xb_evidence *e, const char *law)
     xb_judge_at_most(j, by_sd ? sd : mean, IDENTICAL);
     xb_say(j->number, sizeof j->number, "means differ by %s σ_e, spreads by %s",
            xb_show_estimate(mean).text, xb_show_estimate(sd).text);
-    xb_say(
-        j->why, sizeof j->why,
-        "Root mean squares over x in [-1.5, 1.5], Monte Carlo noise included and given "
-        "beside them; draws are paired, every law from the same random words. "
-        "\"Nearly identical\" is read as within %g σ_e.",
-        IDENTICAL);
+    xb_say(j->why, sizeof j->why,
+           "Root mean squares over x in [-1.5, 1.5], which include the Monte Carlo noise "
+           "given beside them; draws are paired, so that every law uses the same random "
+           "words. We read \"nearly identical\" as within %g σ_e.",
+           IDENTICAL);
 }
 
 static void judge_device(xb_judgement *j, const xb_evidence *e)
@@ -55,11 +54,11 @@ static void judge_trained(xb_judgement *j, const xb_evidence *e)
     xb_judge_at_most(j, ratio, as_good);
     xb_say(j->number, sizeof j->number, "RMSE %s, with Gaussian weights %s",
            xb_show_estimate(own).text, xb_show_estimate(gaussian).text);
-    xb_say(
-        j->why, sizeof j->why,
-        "Trained with the device's draws and its rule of two points for the prior, and "
-        "asked under it: %.3f times the Gaussian's RMSE (up to %g counts as working).",
-        ratio.value, as_good);
+    xb_say(j->why, sizeof j->why,
+           "The net was trained with the device's draws and its rule of two points for "
+           "the prior, and evaluated under the device's law: it has %.3f times the "
+           "Gaussian's RMSE (up to %g counts as working).",
+           ratio.value, as_good);
 }
 
 static void judge_literal(xb_judgement *j, const xb_evidence *e)
@@ -69,17 +68,16 @@ static void judge_literal(xb_judgement *j, const xb_evidence *e)
                 ideal = xb_evidence_fact(e, "rmse_ideal");
     xb_estimate ratio = ratio_of(literal, ideal);
     xb_judge_at_most(j, ratio, useful);
-    xb_say(j->number, sizeof j->number, "RMSE %s; who knows the truth has %s",
+    xb_say(j->number, sizeof j->number, "RMSE %s; oracle RMSE %s",
            xb_show_estimate(literal).text, xb_show_estimate(ideal).text);
-    xb_say(
-        j->why, sizeof j->why,
-        "The first spread of the weights is not given. From 0.05, a usual choice, 1000 "
-        "steps of 1e-3 move it to %.4f: σ_e stays at %.2g. More than %g times the "
-        "ideal RMSE counts as no good. Starting at 0.005 with a spread that may move by "
-        "factors, and draws for each example, reaches RMSE %.4g.",
-        xb_evidence_fact(e, "sigma_median_literal").value,
-        xb_evidence_fact(e, "sigma_e_literal").value, useful,
-        xb_evidence_fact(e, "rmse").value);
+    xb_say(j->why, sizeof j->why,
+           "The paper does not give the initial sigma of the weights. From 0.05, a usual "
+           "choice, 1000 steps of 1e-3 move it to %.4f: σ_e stays at %.2g. More than %g "
+           "times the oracle RMSE counts as not trained. Starting at 0.005, with log "
+           "sigma as the parameter and draws for each example, reaches RMSE %.4g.",
+           xb_evidence_fact(e, "sigma_median_literal").value,
+           xb_evidence_fact(e, "sigma_e_literal").value, useful,
+           xb_evidence_fact(e, "rmse").value);
 }
 
 /* The formula as it is printed; the study takes the absolute value. */
@@ -101,9 +99,9 @@ static void judge_formula(xb_judgement *j, const xb_evidence *e)
     xb_say(j->number, sizeof j->number, "negative at %.0f of %.0f points in [-1, 1]",
            below, all);
     xb_say(j->why, sizeof j->why,
-           "0.1(1 + min(0, x-1)) is 0.1 x up to 1: a standard deviation cannot be "
-           "negative. We take its absolute value (to %.1g at the points drawn); "
-           "the study's noise scale 'max' is the other reading.",
+           "0.1(1 + min(0, x-1)) is 0.1 x for x up to 1, and a standard deviation cannot "
+           "be negative. We take its absolute value (to %.1g at the points drawn); the "
+           "study's noise scale 'max' is the other possible reading.",
            off);
 }
 
@@ -118,11 +116,11 @@ static void judge_aleatoric(xb_judgement *j, const xb_evidence *e)
     xb_estimate error = xb_evidence_fact(e, "sigma_a_error");
     error.value /= sum / n, error.std_error /= sum / n;
     xb_judge_at_most(j, error, found);
-    xb_say(j->number, sizeof j->number, "mean error of σ_a %s of the noise",
+    xb_say(j->number, sizeof j->number, "mean error of σ_a is %s of the noise",
            xb_show_estimate(error).text);
     xb_say(j->why, sizeof j->why,
-           "Relative to the mean true standard deviation of %.3g in the range learnt "
-           "from; up to %g counts as found.",
+           "Relative to the mean true standard deviation of %.3g in the training range; "
+           "up to %g counts as predicted.",
            sum / n, found);
 }
 
@@ -132,34 +130,37 @@ static void judge_outside(xb_judgement *j, const xb_evidence *e)
     xb_estimate inside = xb_evidence_fact(e, "coverage95"),
                 outside = xb_evidence_fact(e, "coverage95_out");
     xb_judge_at_least(j, outside, nominal);
-    xb_say(j->number, sizeof j->number, "95 %% intervals hold %s outside, %s inside",
+    xb_say(j->number, sizeof j->number, "95 %% intervals contain %s outside, %s inside",
            xb_show_estimate(outside).text, xb_show_estimate(inside).text);
     xb_say(j->why, sizeof j->why,
-           "Beyond |x| = 1 σ_e goes from %.2g to %.2g and the error to %.2g. At least %g "
-           "counts as captured.%s",
+           "Beyond |x| = 1, σ_e grows from %.2g to %.2g and the error to %.2g. A "
+           "coverage of at least %g counts as captured.%s",
            xb_evidence_fact(e, "sigma_e").value, xb_evidence_fact(e, "sigma_e_out").value,
            xb_evidence_fact(e, "rmse_out").value, nominal,
-           j->finding == XB_FINDING_DIFFERS ? " Independent weights are too sure there."
-                                            : "");
+           j->finding == XB_FINDING_DIFFERS
+               ? " Independent weights are overconfident there."
+               : "");
 }
 
 static const xb_claim_kind kinds[] = {
     {5, "device-same",
-     "Device weights give nearly the predictive distribution of Gaussian ones.",
+     "Device weights give nearly the same predictive distribution as Gaussian weights.",
      "curves, and in words", judge_device},
-    {5, "bimodal-same", "So do the weights of the mixture.", "curves, and in words",
+    {5, "bimodal-same", "So do weights with the mixture law.", "curves, and in words",
      judge_bimodal},
     {5, "device-training", "Networks can be trained with the device's own noise.",
      "the method of its section 3", judge_trained},
     {5, "literal-training",
-     "Ten epochs of Adam at its standard rate, after the MLE, train the kernels.",
+     "Ten epochs of Adam at its standard rate, after maximum likelihood, train the "
+     "kernels.",
      "Appendix C", judge_literal},
     {5, "aleatoric", "The second net predicts the noise of the data.", "curves",
      judge_aleatoric},
-    {5, "noise-formula", "The data's noise has the standard deviation that is printed.",
+    {5, "noise-formula",
+     "The data's noise has the standard deviation printed in the text.",
      "formula in the text", judge_formula},
     {5, "outside-range",
-     "A Bayesian net captures the uncertainty far from what it has learnt.",
+     "A Bayesian net captures the uncertainty far from its training data.",
      "introduction, of such nets in general", judge_outside},
 };
 

@@ -1,7 +1,6 @@
-/* evidence.h: what a claim is judged by, and how a judgement is made.
- *
- * A judge is a function of one study's facts and tables; it says a number with its error,
- * what the number is, a finding and why:
+/* evidence.h: the evidence for a claim, and how a judgement is made. A judge is a
+ * function of one study's facts and tables; it gives a number with its error, its
+ * meaning, a finding and a reason:
  *
  *     static void judge_two_points(xb_judgement *j, const xb_evidence *e)
  *     {
@@ -9,7 +8,7 @@
  *         xb_say(j->number, sizeof j->number, "largest relative error %.2g", j->value);
  *     }
  *
- * A number that is missing is a NAN, and a NAN is never more than "cannot tell". */
+ * A missing number is a NAN, and a NAN always gives "cannot tell". */
 #ifndef XB_REPRODUCE_EVIDENCE_H
 #define XB_REPRODUCE_EVIDENCE_H
 
@@ -23,7 +22,7 @@ typedef struct xb_evidence {
     const xb_study *study;
     const xb_law *device;
     const xb_law *mtj; /* Fig. 1's device, to compare others with */
-    bool made_up;      /* the study's data are synthetic: no word about the real ones */
+    bool made_up; /* the study's data are synthetic and say nothing about the real ones */
 } xb_evidence;
 
 enum { XB_NUMBER_WORDS = 240, XB_WHY_WORDS = 720 };
@@ -50,7 +49,7 @@ const xb_table *xb_evidence_table(const xb_evidence *e, const char *name,
 void xb_judge_at_most(xb_judgement *j, xb_estimate x, double limit);
 void xb_judge_at_least(xb_judgement *j, xb_estimate x, double limit);
 
-/* Takes a finding back: what was found on synthetic data is no word about the real. */
+/* Withdraws a finding, because synthetic data say nothing about the real data. */
 void xb_judge_unclear_if_made_up(xb_judgement *j, const xb_evidence *e);
 
 void xb_say(char *out, size_t size, const char *format, ...) XB_PRINTF(3, 4);

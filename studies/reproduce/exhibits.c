@@ -15,23 +15,25 @@ static const xb_exhibit exhibits[XB_PAPER_FIGURES] = {
     {.study = "laws",
      .device = MTJ,
      .heading = "Fig. 1: the device's noise and three laws",
-     .about = "The paper fits a density of three numbers to noise of a magnetic tunnel "
-              "junction, simulated and not published, and goes on with three laws of one "
-              "mean and variance: the fitted one, a Gaussian, and a mixture of two. Our "
-              "samples are draws of a law of that family.",
-     .picture = {{"",
-                  "Histogram of noise samples with the fitted density on it; below "
-                  "it the densities of the Gaussian, the device's and the bimodal law",
-                  "Samples with the law fitted to them, and three laws of one variance",
-                  "bimodal-further"}},
+     .about =
+         "The paper fits a density with three parameters to the noise of a magnetic "
+         "tunnel junction, simulated and not published, and continues with three laws of "
+         "the same mean and variance: the fitted one, a Gaussian, and a mixture of two "
+         "Gaussians. Our samples are draws from a law of that family.",
+     .picture =
+         {{"",
+           "Histogram of noise samples with the fitted density; below it the densities "
+           "of the Gaussian, the device's and the bimodal law",
+           "Samples with the law fitted to them, and three laws of the same variance",
+           "bimodal-further"}},
      .cost = {1, 0.4, 1}},
     {.study = "quadrature",
      .device = MTJ,
      .heading = "Fig. 2: quadrature for a density with a peak",
-     .about = "Variance and KL are integrals over the device's law. The paper cuts out "
-              "the peak, with Gauss-Legendre to either side and the trapezoid rule over "
-              "it, and measures convergence by the change from one order to the next. We "
-              "plot the true error beside that.",
+     .about = "Variance and KL are integrals over the device's law. The paper splits off "
+              "the peak: it uses the trapezoid rule there and Gauss-Legendre on either "
+              "side, and measures convergence by the change from one order to the next. "
+              "We plot the true error beside that change.",
      .picture = {{"",
                   "Errors of quadrature rules against their number of points, for "
                   "variance and KL of the device and of the mixture",
@@ -41,22 +43,24 @@ static const xb_exhibit exhibits[XB_PAPER_FIGURES] = {
     {.study = "quantile",
      .device = MTJ,
      .heading = "Fig. 3: draws from the device's law",
-     .about = "Draws are quantiles of uniform numbers. The paper fits a polynomial to "
-              "the quantile less its square root at the edge, and shows what a Monte "
-              "Carlo KL made with it does, beside one made with a polynomial alone.",
-     .picture = {{"",
-                  "Quantile fits over all u and near zero; error of the Monte Carlo "
-                  "KL against the number of draws; exact bias against the degree",
-                  "Three fits of the quantile and what each does to a Monte Carlo KL",
-                  "direct-bias"}},
+     .about =
+         "Draws are quantiles of uniform numbers. The paper subtracts the square root at "
+         "the edge from the quantile, fits a polynomial to the rest, and compares Monte "
+         "Carlo estimates of KL made with this fit and with a polynomial alone.",
+     .picture =
+         {{"",
+           "Quantile fits over all u and near zero; error of the Monte Carlo "
+           "KL against the number of draws; exact bias against the degree",
+           "Three fits of the quantile, and the effect of each on a Monte Carlo KL",
+           "direct-bias"}},
      .cost = {8, 0.5, 8}},
     {.study = "energy",
      .device = MTJ,
      .heading = "Fig. 4: does the shape of the noise matter?",
      .about =
-         "The paper's main experiment: nets of several widths and depths are trained "
-         "with Gaussian weights until their output is a standard normal, then the "
-         "law of the weights is swapped, means and variances kept.",
+         "This is the paper's main experiment: nets of several widths and depths are "
+         "trained with Gaussian weights until their output is a standard normal; then "
+         "the law of the weights is swapped, with means and variances kept.",
      .work = "nets",
      .picture = {{"_densities",
                   "Densities of the output under three laws and the target, by width and "
@@ -70,20 +74,20 @@ static const xb_exhibit exhibits[XB_PAPER_FIGURES] = {
                   "bimodal-falls"},
                  {"_n_eff", "The same KL against the effective number of weights",
                   "The same against n_eff, the number of weights that share the output; "
-                  "the line is theory without a free number",
+                  "the line is the theory, which has no free parameter",
                   "width-does-it"}},
      .steady = true,
      .cost = {40, 4, 1500}},
     {.study = "scalar",
      .device = MTJ,
      .heading = "Fig. 5: a noisy sine",
-     .about = "A net with Bayesian kernels learns a sine in [-1, 1], a second net its "
-              "noise; then the law of the weights is swapped.",
+     .about = "A net with Bayesian kernels learns a sine in [-1, 1], and a second net "
+              "learns its noise; then the law of the weights is swapped.",
      .picture = {{"",
-                  "Predictive mean, epistemic and aleatoric bands of three laws over "
-                  "x, and the same less the truth",
-                  "Predictions under three laws, and below them what is left after the "
-                  "truth is taken off",
+                  "Predictive mean, epistemic and aleatoric bands of three laws over x, "
+                  "and the same with the truth subtracted",
+                  "Predictions under three laws, and below them the same with the truth "
+                  "subtracted",
                   "outside-range"},
                  {"_gaps",
                   "Differences of mean and spread between the laws over x, with their "
@@ -100,24 +104,24 @@ static const xb_exhibit exhibits[XB_PAPER_FIGURES] = {
      .picture = {{"",
                   "Calibration curves under three laws, of a net trained with "
                   "Gaussian and of one trained with device weights",
-                  "Calibration under three laws of nets trained with two",
+                  "Calibration under three laws, for nets trained with two of them",
                   "calibration"}},
      .cost = {75, 5, 75}},
     {.study = "laws",
      .device = ECRAM,
      .heading = "Fig. 7: a second device, ECRAM",
      .about = "The same as Fig. 1 for an electrochemical memory, whose peak is round. "
-              "Again our samples are draws of a law of the paper's family.",
+              "Again our samples are draws from a law of the paper's family.",
      .picture = {{"",
-                  "Histogram of noise samples with the fitted density on it; below "
-                  "it the densities of three laws",
-                  "Samples with the law fitted to them, and laws of one variance",
+                  "Histogram of noise samples with the fitted density; below it the "
+                  "densities of three laws",
+                  "Samples with the law fitted to them, and laws of the same variance",
                   "ecram-near-gaussian"}},
      .cost = {1, 0.4, 1}},
     {.study = "energy",
      .device = ECRAM,
      .heading = "Fig. 8: the main experiment with ECRAM",
-     .about = "The nets of Fig. 4, asked under the ECRAM's law.",
+     .about = "The nets of Fig. 4, evaluated under the ECRAM's law.",
      .work = "nets",
      .picture = {{"_densities",
                   "Densities of the output under three laws and the target, by width and "

@@ -1,5 +1,5 @@
 /* exhibits.h: the paper's figures: which study makes each, with which options, and what
- * stands beside it on the page. */
+ * the page says beside it. */
 #ifndef XB_REPRODUCE_EXHIBITS_H
 #define XB_REPRODUCE_EXHIBITS_H
 
@@ -20,9 +20,9 @@ typedef struct xb_exhibit {
     const char *device; /* LAW text */
     const char *heading;
     const char *about; /* what the paper does there, in our words */
-    const char *work;  /* folder of what a stopped study goes on from; NULL: none */
+    const char *work;  /* folder from which a stopped study continues; NULL: none */
     xb_picture picture[XB_PICTURES_MAX];
-    bool steady;             /* its progress tells how much is done of all */
+    bool steady;             /* its progress events cover the whole study */
     double cost[XB_EFFORTS]; /* seconds, roughly: for the time left */
 } xb_exhibit;
 
@@ -32,7 +32,7 @@ const xb_exhibit *xb_exhibit_at(int figure);
 /* Whether the data behind it are made up, whatever the options: see claims_laws.c. */
 bool xb_exhibit_made_up(int figure, const xb_reproduce_options *opt);
 
-/* What the study is told; `work` is the folder for unfinished work, borrowed. */
+/* The options of the study; `work` is the folder for unfinished work, borrowed. */
 xb_study_options xb_exhibit_options(int figure, const xb_reproduce_options *opt,
                                     const char *work);
 

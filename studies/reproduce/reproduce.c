@@ -1,6 +1,6 @@
-/* reproduce.c: runs what is not done yet, in the paper's order, judges all claims, and
- * writes the page. A figure's study is always read back from its files before it is drawn
- * and judged: so what was done before and what was done now cannot differ.
+/* reproduce.c: runs the studies that are not done yet in the paper's order, judges all
+ * claims, and writes the page. A figure's study is always read back from its files before
+ * it is drawn and judged, so that old and new results are treated identically.
  *
  * Studies run one after the other: the long ones keep all threads busy by themselves. */
 #include <errno.h>
@@ -11,6 +11,7 @@
 
 #include "base/os.h"
 #include "crossbayes/extend.h"
+#include "crossbayes/deal.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/files.h"
 #include "reproduce/reproduction.h"
@@ -43,8 +44,8 @@ static double cost_of(const job *j, int figure)
     return xb_exhibit_at(figure)->cost[j->r->opt.effort];
 }
 
-/* Of the figure under way: what it says itself, where that is of all it does, else by
- * the clock, at the pace of the figures before. */
+/* The progress of the current figure: what its study reports, if that covers the whole
+ * study, else an estimate by the clock at the pace of the figures before. */
 static double share_done(const job *j, const xb_progress *event)
 {
     const double never_quite = 0.95;
@@ -90,7 +91,7 @@ static bool needs_faces(int figure)
     return strcmp(xb_exhibit_at(figure)->study, "utkface") == 0;
 }
 
-/* Everything that its files depend on. */
+/* All settings that its files depend on. */
 static void fingerprint_of(const job *j, char out[FINGERPRINT_TEXT], int figure)
 {
     char command[XB_COMMAND_TEXT];
@@ -126,7 +127,7 @@ static xb_status place_find(const job *j, place *out, int figure)
 
 /* ---- making */
 
-/* Runs the study; what a stopped one goes on from stays in a folder of its own. */
+/* Runs the study; the unfinished work of a stopped one stays in a separate folder. */
 static xb_status run_study(const job *j, xb_study **out, int figure)
 {
     const xb_exhibit *x = xb_exhibit_at(figure);
@@ -134,7 +135,8 @@ static xb_status run_study(const job *j, xb_study **out, int figure)
     if (x->work) {
         XB_TRY(xb_reproduction_path(j->ctx, work, j->dir, x->work));
         work_fingerprint(j, fingerprint, figure);
-        XB_TRY(xb_work_open(j->ctx, work, fingerprint));
+        if (xb_ranks_first(j->ctx)) XB_TRY(xb_work_open(j->ctx, work, fingerprint));
+        XB_TRY(xb_ranks_share(j->ctx, fingerprint, sizeof fingerprint)); /* it is open */
     }
     xb_study_options o = xb_exhibit_options(figure, &j->r->opt, x->work ? work : NULL);
     return xb_study_run(j->ctx, out, x->study, &o);
@@ -150,7 +152,8 @@ static xb_status draw(const job *j, const char *dir, const place *p, unsigned fo
     return status;
 }
 
-/* The page and the list of claims tell of figures that are about to be replaced. */
+/* Removes the page and the list of claims, because they describe figures that are about
+ * to be replaced. */
 static xb_status remove_story(const job *j)
 {
     static const char *const name[] = {"index.html", "claims.json"};
@@ -164,7 +167,7 @@ static xb_status remove_story(const job *j)
     return XB_OK;
 }
 
-/* All files of the figure, in a stage, then in place; its stamp is the last word. */
+/* Writes all files of the figure to a stage, then puts them in place, the stamp last. */
 static xb_status write_figure(const job *j, const place *p, const xb_study *study)
 {
     xb_stage *stage = NULL;
@@ -180,12 +183,17 @@ static xb_status write_figure(const job *j, const place *p, const xb_study *stud
     return status;
 }
 
-/* Study and figures. What an earlier run has left stays until all of it is replaced. */
+/* Makes study and figures. Files of an earlier run stay until all of them are replaced.
+ */
 static xb_status make_anew(const job *j, const place *p, int figure)
 {
     xb_older older = {0};
     xb_study *study = NULL;
     XB_TRY(run_study(j, &study, figure));
+    if (!xb_ranks_first(j->ctx)) {
+        xb_study_destroy(study);
+        return XB_OK;
+    }
     xb_status status = xb_older_note(j->ctx, &older, &p->stamp);
     if (status == XB_OK) status = write_figure(j, p, study);
     xb_study_destroy(study);
@@ -199,7 +207,9 @@ static xb_status make_figure(job *j, int figure, unsigned there)
 {
     place p;
     XB_TRY(place_find(j, &p, figure));
+    if (there && !xb_ranks_first(j->ctx)) return XB_OK;
     XB_TRY(there ? draw(j, p.dir, &p, there | j->formats) : make_anew(j, &p, figure));
+    if (!xb_ranks_first(j->ctx)) return XB_OK;
     return xb_stamp_write(j->ctx, &p.stamp, there | j->formats);
 }
 
@@ -219,13 +229,22 @@ static xb_status make_with_origin(job *j, int figure, unsigned there)
 
 static bool is_wanted(const job *j, int figure) { return j->wanted >> figure & 1u; }
 
-static xb_status make_figures(job *j)
+/* What each figure has of an earlier run, as the first rank finds it. */
+static xb_status find_figures(const job *j, unsigned there[XB_PAPER_FIGURES + 1])
 {
-    unsigned there[XB_PAPER_FIGURES + 1] = {0};
-    for (int f = 1; f <= XB_PAPER_FIGURES; f++) {
+    for (int f = 1; f <= XB_PAPER_FIGURES && xb_ranks_first(j->ctx); f++) {
         place p;
         XB_TRY(place_find(j, &p, f));
         XB_TRY(xb_stamp_check(j->ctx, &there[f], &p.stamp));
+    }
+    return xb_ranks_share(j->ctx, there, (XB_PAPER_FIGURES + 1) * sizeof *there);
+}
+
+static xb_status make_figures(job *j)
+{
+    unsigned there[XB_PAPER_FIGURES + 1] = {0};
+    XB_TRY(find_figures(j, there));
+    for (int f = 1; f <= XB_PAPER_FIGURES; f++) {
         bool whole = (there[f] & j->formats) == j->formats;
         if (there[f] && (whole || !is_wanted(j, f))) j->r->state[f] = XB_FIGURE_KEPT;
         if (is_wanted(j, f) && !whole) j->cost_all += cost_of(j, f);
@@ -330,10 +349,13 @@ static xb_status run_job(job *j)
 {
     say_command(j->r);
     snprintf(j->build, sizeof j->build, "%s %s", xb_build_id(), XB_STUDIES_HASH);
-    XB_TRY(find_data(j));
-    XB_TRY(xb_dir_make(j->ctx, j->dir));
-    xb_sweep(j->dir);
+    if (xb_ranks_first(j->ctx)) {
+        XB_TRY(find_data(j));
+        XB_TRY(xb_dir_make(j->ctx, j->dir));
+        xb_sweep(j->dir);
+    }
     XB_TRY(make_figures(j));
+    XB_TRY(xb_ranks_deliver(j->ctx));
     XB_TRY(judge_all(j));
     XB_TRY(write_claims(j));
     return write_page(j);
@@ -367,14 +389,16 @@ static xb_status check(xb_ctx *ctx, const xb_reproduce_options *o)
     const unsigned all = (2u << XB_PAPER_FIGURES) - 2u; /* bits 1 .. 8 */
     const unsigned known = XB_FIGURE_SVG | XB_FIGURE_PNG | XB_FIGURE_PDF;
     if (o->figures & ~all)
-        return xb_fail(ctx, XB_E_ARGUMENT, "figures are 1 to %d", XB_PAPER_FIGURES);
+        return xb_fail(ctx, XB_E_ARGUMENT, "unknown figure: expected 1 to %d",
+                       XB_PAPER_FIGURES);
     if (o->faces && (strchr(o->faces, '\'') || !xb_utf8_valid(o->faces)))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%s: expected a folder of faces whose name is UTF-8 and has no '",
                        o->faces);
-    if (o->formats & ~known) return xb_fail(ctx, XB_E_ARGUMENT, "an unknown format");
+    if (o->formats & ~known)
+        return xb_fail(ctx, XB_E_ARGUMENT, "unknown format of figures");
     if (o->effort < XB_EFFORT_NORMAL || o->effort > XB_EFFORT_FULL)
-        return xb_fail(ctx, XB_E_ARGUMENT, "an unknown effort");
+        return xb_fail(ctx, XB_E_ARGUMENT, "unknown effort");
     return XB_OK;
 }
 

@@ -1,4 +1,4 @@
-/* reproduction.c: the container of what was found, and its JSON. */
+/* reproduction.c: the container of the results, and its JSON. */
 #include "reproduce/reproduction.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* reproduction.h: what was found, figure by figure; filled by reproduce.c, told by
- * reproduction.c (JSON) and story.c (the page). */
+/* reproduction.h: the results, figure by figure, which reproduce.c fills and
+ * reproduction.c (JSON) and story.c (the page) present. */
 #ifndef XB_REPRODUCE_REPRODUCTION_H
 #define XB_REPRODUCE_REPRODUCTION_H
 
@@ -21,7 +21,7 @@ struct xb_reproduction {
     char data[32];                 /* checksum of the faces, or "synthetic" */
 };
 
-/* How many claims of a figure (0: of all) were found to be so. */
+/* The number of claims of a figure (0: of all) with this finding. */
 int xb_reproduction_tally(const xb_reproduction *r, int figure, xb_finding_kind finding);
 
 /* story.c: writes `path`, with the figures in DIR/figN. */

@@ -1,5 +1,5 @@
-/* stamp.c: see stamp.h. Hashes guard against accident (a file edited, cut off, left over
- * from another run), not against malice. */
+/* stamp.c: see stamp.h. Hashes guard against accidents (a file edited, truncated, left
+ * over from another run), not against malice. */
 #include "reproduce/stamp.h"
 
 #include <errno.h>
@@ -239,8 +239,8 @@ xb_status xb_stamp_write(xb_ctx *ctx, const xb_stamp *stamp, unsigned formats)
     return status;
 }
 
-/* ---- checking. What cannot be read does not stand; but memory that is out says nothing
- * about a file, and is a failure. */
+/* ---- checking. A file that cannot be read is not valid; but running out of memory says
+ * nothing about a file, and is a failure. */
 
 static xb_status file_stands(xb_ctx *ctx, bool *stands, const json_t *file,
                              const xb_stamp *stamp)
@@ -284,9 +284,8 @@ xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp)
 
 /* ---- unfinished work */
 
-/* Whether the work in `path`'s folder was made for this: the file has the length and the
- * hash of the text. Fails where that cannot be told: work that may be wanted is not
- * thrown away. */
+/* Whether the work in `path`'s folder was made for this text, whose length and hash are
+ * in the file. Fails if that cannot be decided, so that useful work is not deleted. */
 static xb_status made_for(xb_ctx *ctx, bool *same, const char *path,
                           const char *fingerprint)
 {
@@ -300,7 +299,7 @@ static xb_status made_for(xb_ctx *ctx, bool *same, const char *path,
     return XB_OK;
 }
 
-/* A folder that has no file to say what it was made for must be empty. */
+/* A folder without a file that says what it was made for must be empty. */
 static xb_status check_empty(xb_ctx *ctx, const char *dir)
 {
     char **entry = NULL;
@@ -309,14 +308,15 @@ static xb_status check_empty(xb_ctx *ctx, const char *dir)
     if (n == 0) return XB_OK;
     if (n < 0) return cannot_list(ctx, dir);
     return xb_fail(ctx, XB_E_INPUT,
-                   "%s: holds files of something else, which would be lost; expected "
-                   "an empty folder, or none",
+                   "%s: the folder holds other files, which would be lost; expected an "
+                   "empty or new folder",
                    dir);
 }
 
 static bool is_work(const char *name) { return strcmp(name, WORK_FILE) != 0; }
 
-/* What the work was made for is said anew last: stopped before, it is still the older. */
+/* The file that says what the work is for is written last, so that an interrupted run
+ * still names the older purpose. */
 xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint)
 {
     char path[STAMP_PATH];
@@ -329,7 +329,7 @@ xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint)
     if (!xb_os_exists(path)) XB_TRY(check_empty(ctx, dir));
     if (!remove_chosen(dir, is_work))
         return xb_fail(ctx, errno == ENOMEM ? XB_E_MEMORY : XB_E_IO,
-                       "%s: cannot remove what was made with other options: %s", dir,
+                       "%s: cannot remove results made with other options: %s", dir,
                        strerror(errno));
     return xb_outfile_text(ctx, path, fingerprint);
 }

@@ -1,9 +1,8 @@
-/* stamp.h: what is done, and whether it still stands.
- *
- * A stamp lies beside the files of one figure, stamp.json: what made them (build, study,
- * options, law, checksum of the data: the fingerprint, compared letter for letter) and
- * the size and hash of every file. A stamp that does not fit in any of this, or cannot be
- * read, is as good as none. */
+/* stamp.h: records what is done, and checks whether it is still valid. A stamp,
+ * stamp.json, lies beside the files of one figure: what made them (build, study, options,
+ * law, checksum of the data: the fingerprint, compared letter for letter) and the size
+ * and hash of every file. A stamp that does not match, or cannot be read, counts as
+ * missing. */
 #ifndef XB_REPRODUCE_STAMP_H
 #define XB_REPRODUCE_STAMP_H
 
@@ -15,28 +14,29 @@ typedef struct xb_stamp {
     const char *fingerprint; /* of what is wanted now */
 } xb_stamp;
 
-/* The figure formats that are there, whole and made as wanted; 0: nothing is. Fails only
- * where memory has run out. */
+/* The figure formats that exist, complete and made with the same settings; 0: none. Fails
+ * only if memory has run out. */
 xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp);
 /* After all files are in place. */
 xb_status xb_stamp_write(xb_ctx *ctx, const xb_stamp *stamp, unsigned formats);
 
 /* The study's files of an earlier run. They stay until the new ones are in place; then
- * those that were not replaced go, since the new run does not make them. Nothing else
- * that lies in the folder. */
+ * those that were not replaced are removed, because the new run does not make them. Other
+ * files in the folder are left alone. */
 typedef struct xb_older {
     struct xb_older_file *file; /* [n] */
     int n;
 } xb_older;
 
-/* Before anything is written. What a killed run has left half-written goes at once. */
+/* Call this before anything is written. Half-written files of a killed run are removed at
+ * once. */
 xb_status xb_older_note(xb_ctx *ctx, xb_older *out, const xb_stamp *stamp);
 /* After all is written but the stamp. */
 void xb_older_remove(const xb_older *older, const xb_stamp *stamp);
 void xb_older_free(xb_older *older);
 
 /* A folder for unfinished work: made, and emptied unless what lies in it was made for
- * the same fingerprint. Half-written files go in any case. Fails rather than empty a
+ * the same fingerprint. Half-written files go in any case. Fails rather than emptying a
  * folder that it did not make. */
 xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint);
 

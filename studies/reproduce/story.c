@@ -1,7 +1,7 @@
 /* story.c: the page: for each figure of the paper what it is about, our figure with the
  * command that makes it, and a table of claims: what the paper says, what we find,
- * whether that agrees, and why. Words and order only; every number comes from the
- * judgements. */
+ * whether that agrees, and why. This file has only words and order; every number comes
+ * from the judgements. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void tally_text(char *out, size_t size, const xb_reproduction *r)
     const int claims = agree + differ + unclear;
     snprintf(
         out, size,
-        "%d of %d %s of the paper %s with our numbers; %d %s, and %d cannot be told.",
+        "%d of %d %s of the paper %s with our numbers; %d %s, and %d cannot be decided.",
         agree, claims, xb_plural(claims, "claim", "claims"),
         xb_plural(agree, "agrees", "agree"), differ,
         xb_plural(differ, "differs", "differ"), unclear);
@@ -41,7 +41,7 @@ static void add_claims_of(FILE *out, const xb_reproduction *r, int figure,
     }
 }
 
-/* What a figure's claims came to, in one line. */
+/* A summary of a figure's claims in one line. */
 static void write_tally(FILE *out, const xb_reproduction *r, int figure)
 {
     int agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES);
@@ -53,11 +53,11 @@ static void write_tally(FILE *out, const xb_reproduction *r, int figure)
     add_claims_of(out, r, figure, XB_FINDING_DIFFERS,
                   " This one differs:", " These differ:");
     add_claims_of(out, r, figure, XB_FINDING_UNCLEAR,
-                  " We cannot tell about this one:", " We cannot tell about these:");
+                  " This one cannot be decided:", " These cannot be decided:");
 }
 
-/* A figure differs where one of its claims does; it agrees where at least as many claims
- * do as cannot be told. */
+/* A figure differs if one of its claims does; it agrees if at least as many claims agree
+ * as cannot be decided. */
 static xb_finding overall(const xb_reproduction *r, int figure, const char *text)
 {
     int agree = xb_reproduction_tally(r, figure, XB_FINDING_AGREES);
@@ -170,12 +170,12 @@ static void add_reading(xb_page *page)
 {
     xb_page_section(page, "reading", "How to read this");
     xb_page_text(
-        page, "Each claim is the paper's, in our words, with what it reports or where. "
-              "\"Agrees\" means that our number lies on the claim's side by two standard "
-              "errors, \"differs\" that it lies on the other by as much, \"cannot tell\" "
-              "that it is in between or that the data it would need are not public. "
-              "Where the paper has words and no number, the reason says how we read "
-              "them.");
+        page, "Each claim is the paper's, in our words, with the number that the paper "
+              "reports or the place where it says so. \"Agrees\" means that our number "
+              "lies on the claim's side by two standard errors or more, \"differs\" that "
+              "it lies on the other side by as much, \"cannot tell\" that it lies in "
+              "between or that the necessary data are not public. Where the paper has "
+              "words and no number, the reason says how we read them.");
 }
 
 static void add_provenance(xb_page *page, const xb_reproduction *r)
@@ -213,12 +213,12 @@ xb_status xb_reproduction_page(xb_ctx *ctx, const xb_reproduction *r, const char
     tally_text(tally, sizeof tally, r);
     snprintf(intro, sizeof intro,
              "Patel, Xiao, Agarwal and Bennett, \"Analog Bayesian neural networks are "
-             "insensitive to the shape of the weight distribution\" (2024), figure by "
-             "figure, made again. %s%s",
+             "insensitive to the shape of the weight distribution\" (2024), reproduced "
+             "figure by figure. %s%s",
              tally,
              r->opt.effort == XB_EFFORT_QUICK
-                 ? " This is the quick form: few draws, few nets, one seed; some claims "
-                   "need more to be decided."
+                 ? " This is the quick form, with few draws, few nets and one seed; some "
+                   "claims need more to be decided."
                  : "");
     xb_page *page = NULL;
     XB_TRY(xb_page_create(ctx, &page, "The paper, reproduced", intro));

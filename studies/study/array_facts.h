@@ -1,4 +1,4 @@
-/* array_facts.h: what the study of arrays reads off its tables and its reads. */
+/* array_facts.h: numbers that the study of arrays derives from its tables and reads. */
 #ifndef XB_STUDY_ARRAY_FACTS_H
 #define XB_STUDY_ARRAY_FACTS_H
 

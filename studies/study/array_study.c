@@ -1,16 +1,15 @@
 /* array_study.c: the study "array": how far a model's predictive moves on an imperfect
- * array, next to how far the shape of the noise moves it. One imperfection at a time, on
- * an otherwise ideal array, on two tasks (array_task.h). The measure (maths X18) is the
- * root mean square over test points of the change of mean and of standard deviation, in
- * digital standard deviations; below 0.1 an uncertainty is as good as before. Tables:
- *   shape          task, law (0 device, 1 bimodal), moved, noise, nll, nll_error
- *   one for each imperfection, by its key: its setting, then for both tasks moved_TASK,
- *                  noise_TASK (Monte Carlo), nll_TASK and nll_error_TASK (change of the
- *                  mean negative log density, error over points), low_TASK and high_TASK
- *                  (quantiles 5 % and 95 % of moved over chips, where chips differ; all
- *                  others are then means over chips)
+ * array, next to how far the shape of the noise moves it. Each imperfection is tried
+ * alone, on an otherwise ideal array, for two tasks (array_task.h). The measure (maths
+ * X18) is the root mean square over test points of the change of mean and of standard
+ * deviation, in digital standard deviations; below 0.1 an uncertainty is as good as
+ * before. Tables: shape          task, law (0 device, 1 bimodal), moved, noise, nll,
+ * nll_error one for each imperfection, by its key: its setting, then for both tasks
+ * moved_TASK, noise_TASK (Monte Carlo), nll_TASK and nll_error_TASK (change of the mean
+ * negative log density, error over points), low_TASK and high_TASK (quantiles 5 % and 95
+ * % of moved over chips, where chips differ; all others are then means over chips)
  *   correlation    the same for correlation times in read intervals and few reads; its
- *                  noise is what independent reads of that number move by chance */
+ * noise is the movement by chance with that number of independent reads */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +47,11 @@ static const imperfection imperfections[] = {
      false,
      {2, 4, 8, 16, 32, 64, 128, 256}},
     {"sigma_min_us",
-     "noise floor tolerated, in parts of the largest width",
+     "largest tolerable noise floor, as a share of the largest width",
      true,
      {0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5}},
     {"program_error",
-     "programming error tolerated, in parts of the conductance range",
+     "largest tolerable programming error, as a share of the conductance range",
      true,
      {0.0001, 0.0003, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1}},
 };
@@ -258,9 +257,10 @@ static xb_status shape_fact(job *j, const char *law, const char *text, int task,
 {
     char name[64];
     snprintf(name, sizeof name, "shape_%s_%s", law, task_names[task]);
-    return xb_study_add_fact(j->ctx, j->study, name, c->field[MOVED], c->field[NOISE],
-                             "sds that the %s law moves the predictive, %s task", text,
-                             task_names[task]);
+    return xb_study_add_fact(
+        j->ctx, j->study, name, c->field[MOVED], c->field[NOISE],
+        "how far the %s law moves the predictive, in its sds, %s task", text,
+        task_names[task]);
 }
 
 /* The change of the next cell. */
@@ -318,7 +318,7 @@ static xb_status need_fact(job *j, const xb_table *table, int task, const char *
     return xb_study_add_fact(
         j->ctx, j->study, name,
         xb_array_tolerated(table, 1 + task * FIELDS + HIGH, fewer, limit), NAN,
-        "%s, %s task (predictive moved by at most %.2g sd, on 95 %% of chips)", need,
+        "%s, %s task (the predictive moves by at most %.2g sd on 95 %% of chips)", need,
         task_names[task], limit);
 }
 
@@ -352,9 +352,10 @@ static xb_status correlation_rows(job *j, xb_table *table, int task)
     }
     char need[128];
     snprintf(need, sizeof need,
-             "correlation time tolerated in read intervals, predictives of %d reads",
+             "largest tolerable correlation time, in read intervals, for predictives of "
+             "%d reads",
              FEW_READS);
-    /* half as much again as what so few reads move by chance */
+    /* 1.5 times the movement by chance with so few reads */
     return need_fact(j, table, task, need, true, 1.5 * chance);
 }
 
@@ -379,8 +380,8 @@ static xb_status data_facts(job *j)
         const xb_score nll = xb_scores_get(xb_assay_result_scores(digital), "nll");
         snprintf(name, sizeof name, "nll_%s", task_names[t]);
         XB_TRY(xb_study_add_fact(j->ctx, j->study, name, nll.value, nll.std_error,
-                                 "mean negative log density of the digital model, %s"
-                                 " task: %.80s, %lld rows to learn, %lld to test",
+                                 "mean negative log density of the digital model, %s "
+                                 "task: %.80s, %lld training rows, %lld test rows",
                                  task_names[t], what, (long long)j->task[t].n_train,
                                  (long long)j->task[t].n_test));
     }
@@ -389,7 +390,7 @@ static xb_status data_facts(job *j)
 
 static xb_status run_job(job *j)
 {
-    /* a user's table first: it may not do */
+    /* a user's table first, because it may be unusable */
     XB_TRY(xb_array_task_table(j->ctx, &j->task[TABLE], j->opt, j->sizes));
     XB_TRY(xb_array_task_scalar(j->ctx, &j->task[SCALAR], j->opt, j->sizes));
     XB_TRY(run_cells(j));

@@ -1,7 +1,7 @@
-/* array_task.c: what the study of arrays is made on: the paper's scalar experiment, with
- * Gaussian weights as they settle, and a table with one hidden layer. The table is the
- * user's, or Friedman's function of ten inputs (1991), of which five matter, with noise
- * of sd 1 (maths X17). Every fifth row is for testing. */
+/* array_task.c: the tasks of the study of arrays: the paper's scalar experiment, with
+ * converged Gaussian weights, and a table with one hidden layer. The table is the user's,
+ * or Friedman's function of ten inputs (1991), of which five matter, with noise of sd 1
+ * (maths X17). Every fifth row is for testing. */
 #include "study/array_task.h"
 
 #include <math.h>
@@ -156,7 +156,8 @@ static xb_status read_frame(xb_ctx *ctx, xb_frame **out, const xb_study_options 
     XB_TRY(xb_frame_read(ctx, out, opt->data, &f));
     if (xb_frame_row_count(*out) >= 10 * FIFTH && xb_frame_feature_count(*out) > 0)
         return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "%s: %lld %s, expected %d and more of numbers",
+    return xb_fail(ctx, XB_E_INPUT,
+                   "%s: %lld %s, expected %d or more, with a target of numbers",
                    opt->data, (long long)xb_frame_row_count(*out),
                    xb_plural(xb_frame_row_count(*out), "row", "rows"), 10 * FIFTH);
 }

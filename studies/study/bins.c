@@ -20,7 +20,7 @@ static double shortest_quarter(const double *x, int64_t n)
     return shortest;
 }
 
-/* Between two narrow peaks the quartiles say how far these are apart, not how wide. A
+/* With two narrow peaks the quartiles give their distance, not their width. A
  * quarter of a normal sample lies within IQR / 2.1; only where it does within IQR / 3.2
  * or less does it count. */
 static double plain_width(const double *x, int64_t n)

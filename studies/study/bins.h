@@ -1,5 +1,5 @@
-/* bins.h: histograms for the eye. The bins show the shape of the noise, not the
- * steps of the converter it was measured with. */
+/* bins.h: bins of histograms for figures. They show the shape of the noise, not the steps
+ * of the converter that measured it. */
 #ifndef XB_STUDY_BINS_H
 #define XB_STUDY_BINS_H
 

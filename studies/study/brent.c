@@ -1,7 +1,7 @@
 /* brent.c: root finding without derivatives (Brent 1973, chapter 4): inverse
  * quadratic interpolation or the secant where they help, bisection otherwise.
- * The laws solve their quantiles by Newton; this is the paper's
- * way, for the fits that are compared with it. */
+ * The laws solve their quantiles by Newton's method; this is the paper's method, for the
+ * fits that are compared with it. */
 #include "study/brent.h"
 
 #include <float.h>

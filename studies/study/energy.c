@@ -1,6 +1,6 @@
 /* energy.c: the study "energy", the paper's Fig. 4 (and 8, with --device ecram): nets
  * 1 -> width^depth -> 1 trained with Gaussian weights to a standard normal output at
- * x = 0, then asked under other laws with the same means and standard deviations.
+ * x = 0, then evaluated under other laws with the same means and standard deviations.
  * Tables (law 1: the device, 2: bimodal, 3..: the user's):
  *   kl         law, seed, depth, width: the KL of its output from the Gaussian's, with
  *              its error, theory (G6), n_eff (G4), floor, nearest neighbours
@@ -169,7 +169,8 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
 
 const xb_study_kind xb_study_energy = {
     .name = "energy",
-    .about = "nets trained to one output, asked under three laws (Fig. 4, Fig. 8)",
+    .about =
+        "nets trained to the same output and evaluated under three laws (Fig. 4, Fig. 8)",
     .run = run,
     .find = xb_find_energy,
 };

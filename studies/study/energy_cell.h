@@ -1,7 +1,7 @@
 /* energy_cell.h: one net of the energy studies, from training to numbers.
  *
- * A cell is a width, a depth and a seed. Its numbers are one vector of doubles, so that
- * a finished cell is written down and read back as it is (energy_cells.c). */
+ * A cell is a width, a depth and a seed. Its numbers are one vector of doubles, so that a
+ * finished cell is written and read back unchanged (energy_cells.c). */
 #ifndef XB_STUDY_ENERGY_CELL_H
 #define XB_STUDY_ENERGY_CELL_H
 
@@ -90,8 +90,8 @@ typedef struct xb_cell_slopes {
 xb_status xb_cell_slopes_find(xb_ctx *ctx, xb_cell_slopes *out, const xb_model *model,
                               int64_t draws, uint64_t seed);
 
-/* energy_outputs.c: y [draws], outputs at x = 0 under `law`; `run` tells apart draws
- * that are to be independent. */
+/* energy_outputs.c: y [draws], outputs at x = 0 under `law`; different values of `run`
+ * give independent draws. */
 xb_status xb_cell_outputs(xb_ctx *ctx, double *y, const xb_model *model,
                           const xb_law *law, int64_t draws, uint64_t seed, uint32_t run);
 

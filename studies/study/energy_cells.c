@@ -1,7 +1,7 @@
 /* energy_cells.c: see energy_cells.h. A cell is one item of a deal, done by one thread of
- * one process with a context of its own; the most expensive start first, so that none is
- * left over at the end. A request to stop reaches all cells under way; those finished
- * are on disk. */
+ * one process with a context of its own; the most expensive cells start first, so that
+ * none is left running alone at the end. A request to stop reaches all cells under way;
+ * those finished are on disk. */
 #include "study/energy_cells.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ typedef struct cells_job {
     xb_deal *deal;  /* item k is cell order[k] */
     bool files;     /* other processes want them */
     int64_t done;
-    bool stop; /* someone failed, or was asked to stop */
+    bool stop; /* a cell failed, or a stop was requested */
     xb_status status;
     char message[XB_MESSAGE_MAX];
     xb_os_lock lock; /* of done, stop, status and message */
@@ -59,7 +59,7 @@ static int64_t cost(const xb_cell *c)
     return (c->depth - 1) * c->width * c->width + 32 * c->width + 64;
 }
 
-/* (M1) Dearest first; equals as they stand. */
+/* (M1) Most expensive first; equal ones keep their order. */
 static void sort_by_cost(const xb_net_cells *cells, int64_t *order)
 {
     for (int64_t i = 0; i < cells->count; i++) {
@@ -70,7 +70,7 @@ static void sort_by_cost(const xb_net_cells *cells, int64_t *order)
     }
 }
 
-/* Tells the caller where the cells stand; false: stop. From any thread. */
+/* Reports the progress of the cells; false: stop. May be called from any thread. */
 static bool tell(cells_job *job, int64_t finished)
 {
     xb_os_lock_take(&job->lock);
@@ -131,7 +131,7 @@ static xb_status make_cell(xb_ctx *ctx, double *values, const cells_job *job,
     return xb_cell_save_values(ctx, values, &job->cells->plan, cell, job->dir);
 }
 
-/* From its files, where they are of use, or made now. */
+/* Takes a cell from its files if they are usable, or makes it now. */
 static xb_status get_cell(xb_ctx *ctx, const cells_job *job, int64_t item)
 {
     const xb_cell_plan *plan = &job->cells->plan;
@@ -184,7 +184,8 @@ static xb_status collect(cells_job *job)
         int64_t size = 0;
         const void *packed = xb_deal_result(job->deal, k, &size);
         XB_TRY(xb_cell_unpack(job->ctx, cells->values + i * xb_cell_length(&cells->plan),
-                              packed, size, &cells->plan, &cells->cell[i], job->dir));
+                              packed, size, &cells->plan, &cells->cell[i],
+                              xb_ranks_first(job->ctx) ? job->dir : NULL));
     }
     return XB_OK;
 }

@@ -1,4 +1,5 @@
-/* energy_cells.h: all cells of an energy study, side by side, each kept when done. */
+/* energy_cells.h: runs all cells of an energy study in parallel and keeps each when it is
+ * done. */
 #ifndef XB_STUDY_ENERGY_CELLS_H
 #define XB_STUDY_ENERGY_CELLS_H
 
@@ -17,11 +18,11 @@ xb_status xb_net_cells_lay_out(xb_ctx *ctx, xb_net_cells *out, const xb_cell_pla
                                int depths, uint64_t first, int seeds);
 void xb_net_cells_free(xb_net_cells *cells);
 
-/* Trains and measures, one cell a thread; the same bytes for any number of threads and of
- * processes: a cell is an item of a deal (crossbayes/deal.h).
- * With `dir`, a cell's model and numbers are written there when it is done, and cells
- * found there, made with the very same settings, are taken as they are: a study that
- * was stopped goes on where it stood. What does not fit is made again. NULL: no files. */
+/* Trains and measures, one cell per thread; the same bytes for any number of threads and
+ * of processes: a cell is an item of a deal (crossbayes/deal.h). With `dir`, a cell's
+ * model and numbers are written there when it is done, and cells found there that were
+ * made with exactly the same settings are reused, so that a study that was stopped
+ * continues where it stopped. Others are made again. NULL: no files. */
 xb_status xb_net_cells_run(xb_ctx *ctx, xb_net_cells *cells, const char *dir);
 
 static inline const double *xb_net_cells_values(const xb_net_cells *cells, int64_t i)

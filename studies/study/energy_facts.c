@@ -1,17 +1,18 @@
-/* energy_facts.c: the energy study in words. The question is what makes the laws agree:
- * so KL is fitted by a power of the width and by a power of n_eff, over all cells where
- * it is resolved (three standard errors above 0), and the scatter left over is told for
- * both; the theory has no free number and is told by its ratio. */
+/* energy_facts.c: the facts of the energy study. The question is what makes the laws
+ * agree: KL is fitted by a power of the width and by a power of n_eff, over all cells
+ * where it is resolved (three standard errors above 0), and the remaining scatter is
+ * given for both; the theory has no free parameter, so its ratio to the measured KL is
+ * given. */
 #include "study/energy_facts.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Theory counts as right within this factor; a KL counts as measured beyond so many
+/* Theory counts as correct within this factor; a KL counts as measured beyond this many
  * standard errors. */
 static const double FACTOR = 3, RESOLVED = 3;
-static const double TOLERANCE = 1e-4; /* KL that hardly anyone would notice */
+static const double TOLERANCE = 1e-4; /* a KL that is hardly noticeable */
 
 typedef struct about {
     xb_ctx *ctx;
@@ -87,7 +88,8 @@ static power_law fit_power(const about *a, place_fn *place)
     }
     power_law p = {(int64_t)n, NAN, NAN, NAN};
     double spread = xx - x * x / n, both = xy - x * y / n;
-    if (n < 4 || !(spread > 0)) return p; /* two numbers fitted: nothing to judge by */
+    if (n < 4 || !(spread > 0))
+        return p; /* two points for two parameters: no scatter to judge */
     p.power = both / spread;
     double residual = sqrt(fmax(0, yy - y * y / n - p.power * both) / (n - 2));
     p.scatter = exp(residual);
@@ -99,16 +101,14 @@ static xb_status power_facts(const about *a)
 {
     power_law width = fit_power(a, width_at), n_eff = fit_power(a, n_eff_at);
     if (isnan(width.power) || isnan(n_eff.power)) return XB_OK;
-    XB_TRY(add_fact(
-        a, "scatter_width", width.scatter, width.scatter_error,
-        "factor by which KL scatters about the best power of the width (%.2f), %lld "
-        "nets of all depths",
-        width.power, (long long)width.n));
-    return add_fact(
-        a, "scatter_n_eff", n_eff.scatter, n_eff.scatter_error,
-        "the same about the best power of n_eff (%.2f; theory: -2): what is left to "
-        "explain once one knows how many weights share the output",
-        n_eff.power);
+    XB_TRY(add_fact(a, "scatter_width", width.scatter, width.scatter_error,
+                    "factor by which KL scatters around its best power of the width "
+                    "(%.2f), %lld nets of all depths",
+                    width.power, (long long)width.n));
+    return add_fact(a, "scatter_n_eff", n_eff.scatter, n_eff.scatter_error,
+                    "factor by which KL scatters around its best power of n_eff (%.2f; "
+                    "theory: -2), the number of weights that share the output",
+                    n_eff.power);
 }
 
 /* ---- theory */
@@ -146,7 +146,7 @@ static int64_t wider(const about *a, int64_t i)
     return next;
 }
 
-/* KL does not fall, as far as the errors can tell. */
+/* KL does not fall significantly. */
 static bool stalls(const about *a, int64_t i, int64_t next)
 {
     double error = hypot(error_at(a, i), error_at(a, next));
@@ -165,8 +165,8 @@ static xb_status width_fact(const about *a)
     if (steps == 0) return XB_OK;
     return add_fact(
         a, "width_in_vain", (double)stalled / (double)steps, NAN,
-        "of %lld steps to the next width in nets of two and more layers, the share "
-        "that brought no smaller KL beyond the errors: width alone does not do it",
+        "share of %lld steps to the next width, in nets of two or more layers, that did "
+        "not lower KL significantly: width alone does not suffice",
         (long long)steps);
 }
 
@@ -195,8 +195,10 @@ static xb_status needed_fact(const about *a)
     double b = m.skewness * m.skewness / 12,
            c = m.excess_kurtosis * m.excess_kurtosis / 48;
     double n = (b + sqrt(b * b + 4 * TOLERANCE * c)) / (2 * TOLERANCE); /* (G6) */
-    return add_fact(a, "n_eff_needed", n, NAN,
-                    "n_eff from which on the leading order puts KL below %g", TOLERANCE);
+    return add_fact(
+        a, "n_eff_needed", n, NAN,
+        "n_eff above which the leading order of the theory gives a KL below %g",
+        TOLERANCE);
 }
 
 /* ---- the check */
@@ -218,7 +220,7 @@ static xb_status check_fact(const about *a)
     double rms = sqrt(square / (double)n);
     return add_fact(a, "check", rms, rms / sqrt(2 * (double)n),
                     "root mean square of (KL by nearest neighbours - KL by densities) in "
-                    "standard errors, %lld nets: 1 if both are right",
+                    "standard errors, %lld nets: 1 if both are correct",
                     (long long)n);
 }
 
@@ -259,11 +261,11 @@ static xb_status net_facts(xb_ctx *ctx, xb_study *study, const xb_net_cells *cel
                              "(largest %.3f); target 1",
                              high));
     XB_TRY(mean_fact(ctx, study, cells, XB_CELL_FLOOR, "floor",
-                     "KL between two Gaussian runs, mean over nets: below it only "
-                     "common random numbers see"));
+                     "KL between two Gaussian runs, mean over nets: smaller values are "
+                     "resolved only by common random numbers"));
     return mean_fact(ctx, study, cells, XB_CELL_KNN_FLOOR, "knn_bias",
-                     "the same by nearest neighbours: their bias, and near their "
-                     "floor");
+                     "KL between two Gaussian runs by nearest neighbours, mean over "
+                     "nets: the bias of that estimate");
 }
 
 static xb_status law_facts(const about *a)

@@ -1,5 +1,5 @@
-/* energy_outputs.c: plain draws of a net's output at x = 0, every weight drawn anew for
- * each: what the check by nearest neighbours sees. */
+/* energy_outputs.c: plain draws of a net's output at x = 0, with all weights drawn again
+ * for each, for the check by nearest neighbours. */
 #include <stdlib.h>
 
 #include "crossbayes/extend.h"

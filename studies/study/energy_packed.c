@@ -1,6 +1,6 @@
 /* energy_packed.c: a finished cell as bytes, from one process to another
  * (crossbayes/deal.h): the sizes of its files, its numbers, then the files themselves, so
- * that the process that collects can leave them where one process alone would have. */
+ * that the collecting process can put them where a single process would have. */
 #include <stdlib.h>
 #include <string.h>
 

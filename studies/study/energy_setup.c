@@ -33,10 +33,11 @@ static xb_status check(xb_ctx *ctx, const xb_study_options *o)
                        (long long)o->seeds, SEEDS_MOST);
     if (o->laws > XB_CELL_LAWS - 3)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld laws beside device and bimodal, expected at most %d",
+                       "%lld laws besides device and bimodal, expected at most %d",
                        (long long)o->laws, XB_CELL_LAWS - 3);
     if (!(o->keep_n_eff >= 0) || !isfinite(o->keep_n_eff))
-        return xb_fail(ctx, XB_E_ARGUMENT, "a weight of %g on keeping n_eff",
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "weight %g of the penalty that keeps n_eff: expected 0 or more",
                        o->keep_n_eff);
     return XB_OK;
 }
@@ -104,7 +105,7 @@ xb_status xb_net_cells_law_facts(xb_ctx *ctx, xb_study *study, const xb_cell_pla
         snprintf(name, sizeof name, "law_%s", xb_net_cells_law_name(l));
         XB_TRY(xb_study_add_fact(
             ctx, study, name, xb_law_kl_gaussian(plan->law[l]), NAN,
-            "%s: its own KL(law‖Gaussian) (skewness %.3g, excess kurtosis %.3g)",
+            "KL(law‖Gaussian) of the law %s itself (skewness %.3g, excess kurtosis %.3g)",
             xb_law_text(plan->law[l]), m.skewness, m.excess_kurtosis));
     }
     return XB_OK;

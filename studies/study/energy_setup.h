@@ -5,7 +5,7 @@
 #include "study/energy_cells.h"
 #include "study/study.h"
 
-/* What a study takes where the options say nothing. */
+/* The defaults of a study. */
 typedef struct xb_net_cells_standard {
     const int64_t *width, *depth;
     int widths, depths, seeds;

@@ -1,7 +1,8 @@
 /* energy_slopes.c: how the weights share the output; maths G4.
  *
- * One draw of all weights at a time, forward and backward: the gradient by each weight
- * times its standard deviation is what the output answers to that weight's noise. */
+ * One draw of all weights at a time, forward and backward: the gradient with respect to
+ * each weight times its standard deviation is the response of the output to that weight's
+ * noise. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* energy_state.c: a finished cell on disk: its model (a model file like any other) and
  * its numbers, both safetensors, atomic. A file counts only if the settings written in
- * it are, letter for letter, those of now, laws and version included; anything else is
- * as good as no file. */
+ * it are, letter for letter, those of now, laws and version included; any other file is
+ * ignored. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +33,15 @@ xb_status xb_cell_save_model(xb_ctx *ctx, const xb_cell *cell, const xb_model *m
     return xb_model_save(ctx, model, path);
 }
 
-/* What is not there or does not fit is made anew; memory that is out is not taken for it.
+/* Missing or unsuitable files are made again, except when memory runs out, which is a
+ * failure.
  */
 static xb_status unless_memory(xb_status status)
 {
     return status == XB_E_MEMORY ? status : XB_OK;
 }
 
-/* Is it the very net that training would give, made with the very settings? */
+/* Whether it is exactly the net that training would give, made with the same settings. */
 static xb_status compare(xb_ctx *ctx, bool *same, const xb_model *model,
                          const xb_energy_options *o)
 {
@@ -93,7 +94,7 @@ static json_t *laws_json(xb_ctx *ctx, const xb_cell_plan *plan)
     return list;
 }
 
-/* All that the numbers depend on. */
+/* All settings that the numbers depend on. */
 static xb_status fingerprint(xb_ctx *ctx, char **out, const xb_cell_plan *plan,
                              const xb_cell *cell)
 {

@@ -1,10 +1,10 @@
 /* faces.c: synthetic faces: made-up drawings, not pictures of anyone.
  *
  * Three signs tell the age (S3): children have large eyes, hair turns grey from middle
- * age on, lines appear on the forehead. Skin, hair, background, place and size vary and
- * say nothing. A face looks a few years older or younger than it is, the more so the
- * older: noise that no net can remove and that differs from face to face. Everything is
- * a function of (seed, number of the face). */
+ * age on, lines appear on the forehead. Skin, hair, background, position and size vary
+ * without relation to the age. A face looks a few years older or younger than it is, and
+ * more so at higher ages: this noise differs from face to face, and no net can remove it.
+ * Everything is a function of (seed, number of the face). */
 #include "study/faces.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
-/* findings.h: how studies come to a verdict. A number counts as below a limit when it is
- * so with its errors added, as above when it is so with them taken off; what lies between
- * cannot be told, and the finding says so.
+/* findings.h: how studies reach a verdict. A number counts as below a limit if it is
+ * below with its errors added, and as above if it is above with them subtracted; in
+ * between the verdict is "cannot tell".
  *
  * A finding is decided once, as an xb_finding_kind. Its label (xb_finding_word), its
- * sentence (a text for each kind, or xb_finding_side) and what files say
- * (xb_finding_name) are read off that decision; none compares the numbers again. */
+ * sentence (a text for each kind, or xb_finding_side) and its name in files
+ * (xb_finding_name) follow from that decision; none compares the numbers again. */
 #ifndef XB_STUDY_FINDINGS_H
 #define XB_STUDY_FINDINGS_H
 
@@ -14,8 +14,8 @@
  * UNCLEAR: neither, or the value or its error is NAN. An exact number has error 0. */
 xb_finding_kind xb_judge(double value, double error, double limit, double errors);
 
-/* The same of a KL divergence: an estimate below 0 can agree, but a distance beyond the
- * limit it does not show, its bias does. */
+/* The same for a KL divergence: an estimate below 0 can agree, but it cannot show a
+ * distance beyond the limit, because only bias makes it negative. */
 xb_finding_kind xb_judge_kl(double kl, double error, double limit, double errors);
 
 /* The same of what lies above a limit, with its sign. */
@@ -34,11 +34,11 @@ const char *xb_finding_word(xb_finding_kind kind, xb_finding_words words);
  * nor clearly beyond". */
 const char *xb_finding_side(xb_finding_kind kind);
 
-/* 0 where a number in units of about 1, such as a KL in nats, is nothing but rounding. */
+/* 0 if a number in units of about 1, such as a KL in nats, is only rounding. */
 double xb_rounded_off(double value);
 
-/* A number with its error, as text of its own. Error 0: exact; what is not finite is
- * said to be unknown. */
+/* A number with its error, as text. Error 0: exact; numbers that are not finite are
+ * called unknown. */
 typedef struct xb_shown {
     char text[64];
 } xb_shown;

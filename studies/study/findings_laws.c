@@ -1,5 +1,5 @@
-/* findings_laws.c: what the studies of a law alone found: is it Gaussian, are its rule
- * and its draws right? */
+/* findings_laws.c: findings of the studies of a law alone: whether it is Gaussian, and
+ * whether its rule and its draws are accurate. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 static const double LEVEL = 0.01; /* of the p-value, as in a fit */
 static const double FEW = 100;    /* independent samples: too few to agree */
 
-/* A test that rejects needs no help; one that does not may have had too few samples: then
- * the fit says whether a Gaussian is close to them. */
+/* A rejection is conclusive; a test that does not reject may have had too few samples,
+ * and then the fit says whether a Gaussian is close to them. */
 static xb_finding_kind judge_gaussian(const xb_study *study)
 {
     double p = xb_study_fact(study, "gaussian_p").value;
@@ -49,8 +49,8 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"Gaussian", "not Gaussian"}),
-        "%s (%s). Of the law fitted to them, KL(law‖Gaussian of its variance) is %s"
-        " nats and the excess kurtosis %+.2f.",
+        "%s (%s). The law fitted to them has a KL(law‖Gaussian of its variance) of %s "
+        "nats and an excess kurtosis of %+.2f.",
         claim, test,
         xb_show(xb_rounded_off(xb_study_fact(study, "kl_device").value), 0).text,
         xb_study_fact(study, "excess_kurtosis_device").value);
@@ -65,7 +65,7 @@ static const char *limits_text(xb_finding_kind kind)
                                       : "one of them is unknown";
 }
 
-/* An error below the rounding of a double is that. */
+/* Errors below the rounding of a double are set to that. */
 static xb_shown error_text(double error)
 {
     return xb_show(isnan(error) ? NAN : fmax(error, DBL_EPSILON), 0);
@@ -84,9 +84,9 @@ xb_status xb_find_quadrature(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"accurate", "not accurate"}),
-        "Two points of the law's Gauss rule give cross entropies with Gaussians with a"
-        " relative error of %s (limit %.1g), 128 points of the smooth rule give its KL"
-        " of %s nats with an error of %s (limit %.1g): %s.",
+        "Two points of the law's Gauss rule give its cross entropies with Gaussians to a "
+        "relative error of %s (limit %.1g), and 128 points of the smooth rule give its "
+        "KL of %s nats to an error of %s (limit %.1g): %s.",
         error_text(two).text, two_most, xb_show(whole, 0).text, error_text(kl).text,
         kl_most, limits_text(kind));
 }

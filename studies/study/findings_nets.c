@@ -1,6 +1,6 @@
-/* findings_nets.c: what the studies of trained nets found: does the shape of the noise
- * matter, and from which width on not? Over all nets of a width; a net counts with three
- * standard errors, as there are many. */
+/* findings_nets.c: findings of the studies of trained nets: whether the shape of the
+ * noise matters, and from which width on it does not. They cover all nets of a width;
+ * each net is judged at three standard errors, because there are many. */
 #include <math.h>
 #include <stdio.h>
 
@@ -81,7 +81,7 @@ static xb_shown kl_shown(const xb_table *t, int64_t row)
                    xb_table_at(t, row, "kl_error"));
 }
 
-/* What to think of an estimate that cannot be. */
+/* A remark on an estimate that is impossible. */
 static const char *below_zero(const xb_table *t, int64_t row)
 {
     double kl = xb_rounded_off(xb_table_at(t, row, "kl"));
@@ -96,9 +96,9 @@ static void bimodal_clause(char *out, size_t size, const xb_table *t)
     *out = '\0';
     if (s.worst < 0) return;
     if (s.kind == XB_FINDING_AGREES)
-        snprintf(out, size, " Bimodal noise, an extreme, needs width %g.", s.width);
+        snprintf(out, size, " Bimodal noise, an extreme case, needs width %g.", s.width);
     else
-        snprintf(out, size, " Bimodal noise, an extreme, %s at width %g: KL %s.",
+        snprintf(out, size, " Bimodal noise, an extreme case, %s at width %g: KL %s.",
                  s.kind == XB_FINDING_DIFFERS ? "still matters" : "is not resolved",
                  s.width, kl_shown(t, s.worst).text);
 }

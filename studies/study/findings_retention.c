@@ -1,6 +1,6 @@
-/* findings_retention.c: does an array keep its predictions as long as its device was
- * measured, and how often must it be refreshed? One claim for each way to use its
- * states, so two standard errors. */
+/* findings_retention.c: findings on whether an array keeps its predictions as long as its
+ * device was measured, and how often it must be refreshed. There is one claim for each
+ * way to use its states, each judged at two standard errors. */
 #include <math.h>
 #include <stdio.h>
 
@@ -11,9 +11,9 @@ static const double ERRORS = 2;
 static const struct way {
     const char *name, *text;
 } ways[] = {
-    {"all", "With one device of each pair at its lowest"},
-    {"range", "With quiet states only"},
-    {"pairs", "With each weight in its quietest pair of states"},
+    {"all", "With one device of each pair in its lowest state,"},
+    {"range", "With quiet states only,"},
+    {"pairs", "With each weight in its quietest pair of states,"},
 };
 
 /* "refresh it every 35 s (20 to 60)", or what bounds that. */
@@ -40,7 +40,7 @@ static void refresh_text(char *out, size_t size, const xb_study *study, int way)
         snprintf(out, size, "it would have to be refreshed before %g s", first);
 }
 
-/* Few chips make most of the mean: what the others do. */
+/* A few chips dominate the mean, so this reports the others. */
 static void half_text(char *out, size_t size, double seconds)
 {
     *out = '\0';
@@ -61,8 +61,8 @@ static xb_status find_way(xb_ctx *ctx, xb_study *study, int way)
     half_text(half, sizeof half, xb_study_fact(study, name).value);
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, (xb_finding_words){"keeps", "forgets"}),
-        "%s the array has lost %s nats of log density after %s s, %s %s. To stay below"
-        " that in the mean %s%s.",
+        "%s the array has lost %s nats of log density after %s s, %s %s. To stay below "
+        "that on average, %s%s.",
         ways[way].text, xb_show(loss.value, loss.std_error).text,
         xb_show_fact(study, "measured_s").text, xb_finding_side(kind),
         xb_show(limit, 0).text, refresh, half);

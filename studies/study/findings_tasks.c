@@ -1,6 +1,6 @@
-/* findings_tasks.c: what the studies of learnt tasks found: was it learnt, does swapping
- * the law move predictives, are they calibrated, and what does an array do to them? One
- * claim each, so two standard errors. */
+/* findings_tasks.c: findings of the studies of learnt tasks: whether the task was learnt,
+ * whether swapping the law moves predictives, whether they are calibrated, and what an
+ * array does to them. Each has one claim, judged at two standard errors. */
 #include <math.h>
 #include <stdio.h>
 
@@ -34,7 +34,8 @@ static xb_status find_learnt(xb_ctx *ctx, xb_study *study)
     xb_fact rmse = xb_study_fact(study, "rmse"),
             ideal = xb_study_fact(study, "rmse_ideal");
     double excess = rmse.value / ideal.value - 1;
-    double above = excess < 0 ? 0 : excess; /* better by luck is no fault; NAN stays */
+    double above =
+        excess < 0 ? 0 : excess; /* being better by luck is not a fault; NAN stays */
     xb_finding_kind kind =
         xb_judge(above, rmse.std_error / ideal.value, RMSE_EXCESS, ERRORS);
     double outside = xb_study_fact(study, "coverage95_out").value;
@@ -42,7 +43,8 @@ static xb_status find_learnt(xb_ctx *ctx, xb_study *study)
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"learnt", "not learnt"}),
         "RMSE %s in the range of the training data, %s %% against the oracle RMSE: %s"
-        " %g %%. 95 %% intervals hold %s %% of the test data there and %s %% outside%s.",
+        " %g %%. 95 %% intervals contain %s %% of the test data there and %s %% "
+        "outside%s.",
         xb_show(rmse.value, rmse.std_error).text, percent_more(excess).text,
         xb_finding_side(kind), 100 * RMSE_EXCESS,
         percent(xb_study_fact(study, "coverage95").value).text, percent(outside).text,
@@ -74,7 +76,7 @@ xb_status xb_find_scalar(xb_ctx *ctx, xb_study *study)
 
 static const double RMSE_GAP_MATTERS = 0.05; /* relative */
 
-/* What a coverage that is not as it should be is called, and the sentence's words. */
+/* The word for a wrong coverage, and the words of the sentence. */
 static const char *const confidence[] = {"calibrated", "overconfident", "underconfident",
                                          "cannot tell"};
 static const char *const share_held[] = {
@@ -98,8 +100,8 @@ static xb_status find_calibrated(xb_ctx *ctx, xb_study *study)
     xb_finding_kind kind = xb_judge(coverage - COVERAGE_MEANT, 0, ERRORS * error, 0);
     int is = confidence_of(kind, coverage);
     return xb_study_add_finding(ctx, study, kind, confidence[is],
-                                "95 %% intervals hold %s %% of %s ages, %s; the"
-                                " miscalibration area is %s, and %.2g by chance.",
+                                "95 %% intervals contain %s %% of %s ages, %s; the "
+                                "miscalibration area is %s, and %.2g by chance.",
                                 xb_show(100 * coverage, 100 * error).text,
                                 xb_show(n, 0).text, share_held[is],
                                 xb_show(xb_table_at(t, 0, "miscalibration_area"),
@@ -167,7 +169,7 @@ xb_status xb_find_array(xb_ctx *ctx, xb_study *study)
         xb_finding_word(kind,
                         (xb_finding_words){"shape does not matter", "shape matters"}),
         "On an array the shape of the noise %s: it moves predictives by %s sd (threshold"
-        " %g). To stay within that they need %s and %s.",
+        " %g). To stay within that, predictions need %s and %s.",
         says[kind], xb_show(worse.value, worse.std_error).text, MOVED_MATTERS, bits,
         states);
 }

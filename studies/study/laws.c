@@ -1,6 +1,6 @@
 /* laws.c: the study "laws" (the paper's Fig. 1, and Fig. 7 for an ECRAM device):
- * samples are fitted, and the fitted device law is set beside the Gaussian and
- * the bimodal law of the same mean and variance.
+ * samples are fitted, and the fitted device law is compared with the Gaussian and the
+ * bimodal law of the same mean and variance.
  *
  * Tables, all in the units of the samples:
  *   histogram   x, density, fit       a bin is centred on the law's centre, so
@@ -144,7 +144,7 @@ static xb_status add_parameters(laws_study *s)
     return XB_OK;
 }
 
-/* Errors of what is said of the fitted law's shape; NAN: the law is given. */
+/* Errors of the statements on the fitted law's shape; NAN: the law is given. */
 typedef struct shape_errors {
     double kl, kurtosis;
 } shape_errors;
@@ -188,7 +188,7 @@ static xb_status add_shape(laws_study *s, const char *which, const xb_law *law,
                              error.kurtosis, "excess kurtosis of the %s law", which);
 }
 
-/* Could they be Gaussian? */
+/* Whether the samples may be Gaussian. */
 static xb_status add_gaussian(laws_study *s)
 {
     for (int i = 0; i < xb_fit_family_count(s->fit); i++) {
@@ -209,11 +209,11 @@ static xb_status add_facts(laws_study *s)
 {
     const xb_fit_sample *info = xb_fit_sample_info(s->fit);
     XB_TRY(xb_study_add_fact(s->ctx, s->study, "samples", (double)s->n, NAN, "%s%s",
-                             s->drawn ? "synthetic samples, draws of " : "samples",
+                             s->drawn ? "synthetic samples, draws from " : "samples",
                              s->drawn ? xb_law_text(s->device) : ""));
     XB_TRY(xb_study_add_fact(s->ctx, s->study, "effective_samples",
                              xb_fit_sample_effective(info), NAN,
-                             "of them effectively independent"));
+                             "effectively independent samples among them"));
     XB_TRY(add_parameters(s));
     XB_TRY(add_gaussian(s));
     XB_TRY(add_shape(s, "device", xb_fit_law(s->fit), fitted_errors(s)));
@@ -243,8 +243,8 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
 
 const xb_study_kind xb_study_laws = {
     .name = "laws",
-    .about =
-        "samples, the law fitted to them, and three laws of one variance (Fig. 1, 7)",
+    .about = "samples, the law fitted to them, and three laws of the same variance (Fig. "
+             "1, 7)",
     .run = run,
     .find = xb_find_laws,
 };

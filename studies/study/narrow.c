@@ -27,7 +27,8 @@ static const xb_net_cells_standard forms[] = {
                       1 << 19, 0, 8000},
 };
 
-/* A difference counts from so many standard errors, and matters from so much on. */
+/* A difference is significant from this many standard errors, and matters from this size
+ * on. */
 static const double RESOLVED = 3, MATTERS = 0.05;
 
 /* ---- gaps */
@@ -133,13 +134,13 @@ static xb_status gap_fact(xb_ctx *ctx, xb_study *study, const xb_net_cells_setup
     snprintf(name, sizeof name, "%s_%s", xb_net_cells_law_name(law), kind->name);
     if (matter > 0)
         snprintf(most, sizeof most, " (all with n_eff below %.2g)", n_eff * 1.05);
-    return xb_study_add_fact(
-        ctx, study, name, gap.value, gap.std_error,
-        "%s: %s, largest change (width %lld, depth %lld). Beyond the errors in %lld of "
-        "%lld nets, above %g in %lld%s",
-        xb_net_cells_law_name(law), kind->words, (long long)cells->cell[worst].width,
-        (long long)cells->cell[worst].depth, (long long)seen, (long long)cells->count,
-        MATTERS, (long long)matter, most);
+    return xb_study_add_fact(ctx, study, name, gap.value, gap.std_error,
+                             "%s: %s, largest change (width %lld, depth %lld); "
+                             "significant in %lld of %lld nets, above %g in %lld%s",
+                             xb_net_cells_law_name(law), kind->words,
+                             (long long)cells->cell[worst].width,
+                             (long long)cells->cell[worst].depth, (long long)seen,
+                             (long long)cells->count, MATTERS, (long long)matter, most);
 }
 
 static xb_status kl_fact(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells, int law)
@@ -158,9 +159,8 @@ static xb_status kl_fact(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells
     return xb_study_add_fact(
         ctx, study, name, xb_cell_get_law(v, law, XB_CELL_KL),
         xb_cell_get_law(v, law, XB_CELL_KL_ERROR),
-        "%s: largest KL(law‖Gaussian) of the output (width %lld, depth "
-        "%lld, n_eff %.2g). Beyond "
-        "the errors in %lld of %lld nets",
+        "%s: largest KL(law‖Gaussian) of the output (width %lld, depth %lld, n_eff "
+        "%.2g); significant in %lld of %lld nets",
         xb_net_cells_law_name(law), (long long)cells->cell[worst].width,
         (long long)cells->cell[worst].depth, xb_cell_get(v, XB_CELL_N_EFF),
         (long long)seen, (long long)cells->count);

@@ -1,8 +1,7 @@
-/* paired.c: sums over blocks of draws, and the jackknife over them. Every law sees the
- * words of a draw that the others see, so the error of a difference is that of what
- * the laws make of the same words, far below the error of either alone; leaving out
- * one block of all laws at a time (C2) counts just that. Antithetic pairs stay within
- * a block. */
+/* paired.c: sums over blocks of draws, and the jackknife over them. All laws use the same
+ * random words for a draw, so the error of a difference is far below the error of either
+ * law alone; leaving out one block of all laws at a time (C2) counts just that.
+ * Antithetic pairs stay within a block. */
 #include "study/paired.h"
 
 #include <math.h>
@@ -84,7 +83,7 @@ static void add_block(xb_paired *p, int law, int block, const double *value)
     }
 }
 
-/* Each call of the predictor sets up its tables anew, so blocks go several at a time,
+/* Each call of the predictor sets up its tables again, so several blocks go together,
  * as many as there is room for in `value`. */
 static xb_status run_blocks(xb_ctx *ctx, xb_paired *p, double *value, int at_a_time,
                             const xb_model *model, const xb_law *const *law,

@@ -1,6 +1,6 @@
 /* paired.h: one model under several laws, draw by draw from the same random words:
- * means and standard deviations of its outputs, and what the laws' differences are
- * worth (maths S2). Draws are not kept, so that there may be many. */
+ * means and standard deviations of its outputs, and the differences between laws with
+ * their errors (maths S2). Draws are not stored, so there may be many. */
 #ifndef XB_STUDY_PAIRED_H
 #define XB_STUDY_PAIRED_H
 
@@ -13,7 +13,7 @@ typedef struct xb_paired {
     int64_t points;
     int laws;
     int64_t block;     /* draws in each */
-    double *centre;    /* [points] taken off every value: sums stay exact */
+    double *centre;    /* [points] subtracted from every value, so that sums stay exact */
     double *sum;       /* [laws][points][XB_PAIRED_BLOCKS] */
     double *square;    /* as sum */
     double *aleatoric; /* [points] */

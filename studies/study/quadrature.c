@@ -1,6 +1,6 @@
-/* quadrature.c: the study "quadrature", the paper's Fig. 2 and what it does not
- * show: variance and KL to the matched Gaussian by every rule against its number
- * of points, for the device law and for the mixture.
+/* quadrature.c: the study "quadrature", the paper's Fig. 2 and more: variance and KL to
+ * the matched Gaussian by every rule against its number of points, for the device law and
+ * for the mixture.
  *
  * Tables LAW_QUANTITY_MEASURE, LAW device or bimodal, QUANTITY variance or kl,
  * MEASURE
@@ -40,7 +40,7 @@ enum { RULES = XB_COUNT(contenders), STEP = 2, LARGEST = 256, LARGEST_QUICK = 64
 enum { VARIANCE, KL, QUANTITIES };
 static const char *const quantity_names[] = {"variance", "kl"};
 
-/* A law, and what is right for it. */
+/* A law and its exact values. */
 typedef struct subject {
     const char *name;
     const xb_law *law;
@@ -199,11 +199,12 @@ static const error_fact bimodal_facts[] = {
      "error of the mixture's KL divergence by two-sided Gauss-Laguerre, the paper's "
      "choice, with 128 points"},
     {"bimodal_hermite_kl_error", XB_COMPOSITE_HERMITE, KL, 128,
-     "the same by plain Gauss-Hermite"},
+     "error of the mixture's KL divergence by plain Gauss-Hermite with 128 points"},
     {"bimodal_modes_kl_error", XB_COMPOSITE_MODES, KL, 128,
-     "the same by Gauss-Hermite about each mode"},
+     "error of the mixture's KL divergence by Gauss-Hermite around each mode with 128 "
+     "points"},
     {"bimodal_trapezoid_kl_error", XB_COMPOSITE_TRAPEZOID, KL, 128,
-     "the same by the trapezoid rule"},
+     "error of the mixture's KL divergence by the trapezoid rule with 128 points"},
 };
 
 /* Facts about rules that do not apply to the law are left out. */
@@ -269,9 +270,10 @@ static xb_status add_gauss_facts(xb_ctx *ctx, xb_study *study, const xb_law *law
         if (status == XB_OK) xb_rule_destroy(rule);
     }
     if (status != XB_E_NUMERIC) return status;
-    return xb_study_add_fact(ctx, study, "wheeler_breaks_at", (double)n, NAN,
-                             "points at which Wheeler's algorithm on the device's raw "
-                             "moments, the paper's way to the Gauss rule, breaks");
+    return xb_study_add_fact(
+        ctx, study, "wheeler_breaks_at", (double)n, NAN,
+        "number of points at which Wheeler's algorithm on the device's raw moments, the "
+        "paper's method for the Gauss rule, breaks down");
 }
 
 static xb_status add_exact_facts(xb_ctx *ctx, xb_study *study, const subject *device,
@@ -312,7 +314,8 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
 
 const xb_study_kind xb_study_quadrature = {
     .name = "quadrature",
-    .about = "variance and KL by standard rules, the paper's and ours (Fig. 2)",
+    .about =
+        "variance and KL by standard quadrature rules, the paper's and ours (Fig. 2)",
     .run = run,
     .find = xb_find_quadrature,
 };

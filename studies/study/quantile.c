@@ -1,9 +1,8 @@
-/* quantile.c: the study "quantile", the paper's Fig. 3 and what its Monte Carlo
- * cannot show: three one-polynomial quantiles of the device law, drawn whole and
- * near u = 0; the error of a Monte Carlo estimate of KL (device to matched
- * Gaussian) made with each; and the exact bias that each has at infinitely many
- * draws. Such polynomials are for mtj and ecram: other laws have the exact curve and
- * the sampler alone. Tables:
+/* quantile.c: the study "quantile", the paper's Fig. 3 and the bias that its Monte Carlo
+ * cannot show: three one-polynomial quantiles of the device law, drawn whole and near u =
+ * 0; the error of a Monte Carlo estimate of KL (device to matched Gaussian) made with
+ * each; and the exact bias that each has at infinitely many draws. Such polynomials are
+ * for mtj and ecram: other laws have the exact curve and the sampler alone. Tables:
  *   curves, near_zero  u, exact, direct, corrected, spectral (degree 10)
  *   kl_error           draws, |estimate - exact| of each fit, std_error
  *   bias               degree, exact bias of the estimate with each fit
@@ -159,7 +158,7 @@ typedef struct monte_carlo {
     double *square;      /* [pieces] of its square, spectral fit */
 } monte_carlo;
 
-/* PIECE draws: the same u for every fit. */
+/* PIECE draws, with the same u for every fit. */
 static void monte_carlo_piece(void *arg, int64_t piece)
 {
     monte_carlo *mc = arg;
@@ -201,11 +200,11 @@ static xb_status kl_table(xb_ctx *ctx, xb_study *study, const monte_carlo *mc,
             xb_table_set(table, row, 1 + f, fabs(sum[f] / n - exact));
         xb_table_set(table, row, 4, sqrt((square / n - mean * mean) / n));
     }
-    return xb_study_add_fact(
-        ctx, study, "monte_carlo_noise", xb_table_get(table, rows - 1, 4), NAN,
-        "standard error of the Monte Carlo KL with %lld draws: biases"
-        " below it cannot be seen that way",
-        (long long)size[rows - 1]);
+    return xb_study_add_fact(ctx, study, "monte_carlo_noise",
+                             xb_table_get(table, rows - 1, 4), NAN,
+                             "standard error of the Monte Carlo KL with %lld draws: "
+                             "smaller biases cannot be seen with that many draws",
+                             (long long)size[rows - 1]);
 }
 
 static xb_status monte_carlo_run(xb_ctx *ctx, xb_study *study, const fit_set *set,
@@ -326,7 +325,8 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
 
 const xb_study_kind xb_study_quantile = {
     .name = "quantile",
-    .about = "direct, corrected and spectral quantiles and what each does to KL (Fig. 3)",
+    .about =
+        "direct, corrected and spectral quantiles, and the effect of each on KL (Fig. 3)",
     .run = run,
     .find = xb_find_quantile,
 };

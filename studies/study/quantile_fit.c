@@ -1,6 +1,6 @@
 /* quantile_fit.c: the quantile as one polynomial on half the range, three ways;
- * maths D1-D5. The paper's two (direct and corrected) are kept to be compared;
- * draws use pieces.c and draw_table.c.
+ * maths D1-D5. The paper's two (direct and corrected) are kept for comparison; draws use
+ * pieces.c and draw_table.c.
  *
  * All three are Legendre expansions that interpolate at Gauss-Lobatto points:
  *   direct     G(v), v in [0, 1/2]: G has a square root at 0, error ~ n^-1
@@ -131,8 +131,8 @@ static xb_status make_fit(xb_ctx *ctx, xb_quantile_fit *fit, const xb_law *law)
     return status;
 }
 
-/* The corrected fit is useless where the expansion it subtracts leaves the
- * support by far; then no polynomial of a sane degree brings it back. */
+/* The corrected fit is useless if the expansion that it subtracts leaves the support by
+ * far, because no polynomial of reasonable degree compensates for that. */
 static xb_status check_use(xb_ctx *ctx, const xb_quantile_fit *fit, const xb_law *law,
                            double outside)
 {
@@ -150,9 +150,10 @@ xb_status xb_quantile_fit_create(xb_ctx *ctx, xb_quantile_fit **out, const xb_la
 {
     double slope = xb_law_number(law, "K");
     if (isnan(slope))
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%s: one-polynomial quantiles are for mtj and ecram",
-                       xb_law_text(law));
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "%s: quantiles by one polynomial are available for mtj and ecram only",
+            xb_law_text(law));
     if (degree < 1 || degree > DEGREE_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "a quantile fit of degree %d: expected 1 to %d", degree,

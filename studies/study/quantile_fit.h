@@ -4,7 +4,7 @@
 
 #include "crossbayes/law.h"
 
-/* Quantile approximations of the paper, kept to be compared (D1-D5): a
+/* Quantile approximations of the paper, kept for comparison (D1-D5): a
  * polynomial of the given degree on (0, 1/2) at Gauss-Lobatto points.
  *   DIRECT     Legendre fit of G itself
  *   CORRECTED  Legendre fit of G - G2, G2 = -1 + sqrt(2 v / K)

@@ -27,7 +27,7 @@ enum { AGES_MOST = 32, FRESH = 0 };
 
 static const char *const way_names[WAYS] = {"all", "range", "pairs"};
 static const char *const way_words[WAYS] = {
-    "all states, one device of a pair at its lowest",
+    "all states, one device of a pair in its lowest state",
     "quiet states only",
     "all states, each weight in its quietest pair",
 };
@@ -76,7 +76,7 @@ static xb_status read_device(job *j)
     const int64_t n = xb_device_state_count(j->device);
     if (n < 2)
         return xb_fail(j->ctx, XB_E_INPUT,
-                       "%s: relaxation of %lld %s: expected 2 states and more",
+                       "%s: relaxation of %lld %s: expected 2 states or more",
                        j->opt->device, (long long)n, xb_plural(n, "state", "states"));
     const xb_state_range whole = {xb_device_state_at(j->device, 0).conductance,
                                   xb_device_state_at(j->device, n - 1).conductance, 0};
@@ -122,7 +122,7 @@ static xb_status make_array(const job *j, xb_array **out, int way, double age)
     return status;
 }
 
-/* As an assay scores them, whatever noise the model has. */
+/* Scores predictions as an assay does, whatever noise the model has. */
 static xb_status read_array(job *j, xb_assay *assay, int way, int chip, int age)
 {
     xb_array *array = NULL;
@@ -294,9 +294,9 @@ static xb_status refresh_fact(job *j, int way, double limit, const xb_refresh *r
     const bool known = r->seconds > 0 && isfinite(r->seconds);
     snprintf(name, sizeof name, "refresh_%s", way_names[way]);
     if (r->seconds == 0)
-        snprintf(bound, sizeof bound, ": passed before %g s", j->age[1]);
+        snprintf(bound, sizeof bound, ": reached before %g s", j->age[1]);
     else if (!known)
-        snprintf(bound, sizeof bound, ": not passed within %g s", j->age[j->ages - 1]);
+        snprintf(bound, sizeof bound, ": not reached within %g s", j->age[j->ages - 1]);
     else if (isfinite(r->low))
         snprintf(bound, sizeof bound, ": %.2g to %.2g s within one error", r->low,
                  r->high);
@@ -307,7 +307,8 @@ static xb_status refresh_fact(job *j, int way, double limit, const xb_refresh *r
     snprintf(name, sizeof name, "half_%s", way_names[way]);
     const bool half = r->half > 0 && isfinite(r->half);
     return xb_study_add_fact(j->ctx, j->study, name, half ? r->half : NAN, NAN,
-                             "seconds until that of half of the chips has, %s%s",
+                             "seconds until the negative log density of half of the "
+                             "chips has grown by that much, %s%s",
                              way_words[way],
                              half           ? ""
                              : r->half == 0 ? ": before the first age"
@@ -335,7 +336,7 @@ static xb_status refresh_table(job *j)
         XB_TRY(refresh_fact(j, way, limit, &r));
     }
     return xb_study_add_fact(j->ctx, j->study, "loss", limit, NAN,
-                             "nats: the loss that a refresh is for");
+                             "nats: loss of log density at which a refresh is due");
 }
 
 /* Scores of a way right after programming, and what is lost at the last age that was
@@ -370,15 +371,16 @@ static xb_status add_facts(job *j)
                                  score_words[k], (long long)j->task.n_test));
     }
     XB_TRY(xb_study_add_fact(j->ctx, j->study, "chips", j->chips, NAN,
-                             "chips: errors are over them"));
-    XB_TRY(xb_study_add_fact(j->ctx, j->study, "measured_s", last_time(j), NAN,
-                             "seconds after programming that the device was measured;"
-                             " later ages are extrapolated on the logarithm of time"));
+                             "chips that errors are taken over"));
+    XB_TRY(
+        xb_study_add_fact(j->ctx, j->study, "measured_s", last_time(j), NAN,
+                          "seconds after programming over which the device was measured; "
+                          "later ages are extrapolated in the logarithm of time"));
     const xb_state_range *q = &j->range[RANGE];
-    XB_TRY(xb_study_add_fact(j->ctx, j->study, "quiet_low", j->us * q->low, NAN,
-                             "µS, lowest of the quiet states: they spread by at most"
-                             " %.3g µS",
-                             j->us * q->limit));
+    XB_TRY(xb_study_add_fact(
+        j->ctx, j->study, "quiet_low", j->us * q->low, NAN,
+        "µS, lowest of the quiet states, which spread by at most %.3g µS",
+        j->us * q->limit));
     XB_TRY(xb_study_add_fact(j->ctx, j->study, "quiet_high", j->us * q->high, NAN,
                              "µS, highest of the quiet states"));
     for (int way = 0; way < WAYS; way++) XB_TRY(way_facts(j, way));

@@ -1,5 +1,5 @@
-/* retention_facts.h: what the study of retention reads off its numbers: which states are
- * quiet, and for how long a loss stays below a limit. */
+/* retention_facts.h: facts that the study of retention derives from its numbers: which
+ * states are quiet, and how long a loss stays below a limit. */
 #ifndef XB_STUDY_RETENTION_FACTS_H
 #define XB_STUDY_RETENTION_FACTS_H
 
@@ -18,7 +18,7 @@ xb_state_range xb_quiet_range(const xb_device *device);
 /* When a loss that was measured for several chips passes a limit. */
 typedef struct xb_refresh {
     double seconds;   /* 0: before the first age; INFINITY: later than the last */
-    double low, high; /* one standard error to both sides; NAN: not known */
+    double low, high; /* one standard error to both sides; NAN: unknown */
     double half;      /* until half of the chips have passed it; 0, INFINITY as above */
 } xb_refresh;
 

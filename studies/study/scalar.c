@@ -1,13 +1,13 @@
-/* scalar.c: the study "scalar", the paper's Fig. 5: a net learns a noisy sine in
- * [-1, 1] with Gaussian weights and is asked in [-1.5, 1.5] under Gaussian, device and
- * bimodal ones of the same means and variances, each draw from the same random words;
- * beside it a net trained with the device law and one with the paper's literal
- * setting. Everything over seeds fixed beforehand: seed, seed + 1, ... Tables:
- *   bands   x, truth, true_sd, aleatoric, mean and epistemic of each law (first seed)
- *   data    x, y: some of the points learnt from (first seed)
- *   scores  seed, case (xb_scalar_case), and what it scores in range and out of it
- *   gaps    seed, x, differences from gaussian: of means in sigma_e, of sigma_e in
- *           parts of it, with their Monte Carlo errors */
+/* scalar.c: the study "scalar", the paper's Fig. 5: a net learns a noisy sine in [-1, 1]
+ * with Gaussian weights and is evaluated in [-1.5, 1.5] under Gaussian, device and
+ * bimodal weights of the same means and variances, with the same random words for each
+ * draw; it is compared with a net trained with the device law and one with the paper's
+ * literal setting. Everything is repeated over seeds fixed beforehand: seed, seed + 1,
+ * ... Tables: bands   x, truth, true_sd, aleatoric, mean and epistemic of each law (first
+ * seed) data    x, y: some of the points learnt from (first seed) scores  seed, case
+ * (xb_scalar_case), and what it scores in range and out of it gaps    seed, x,
+ * differences from gaussian: of means in sigma_e, of sigma_e in parts of it, with their
+ * Monte Carlo errors */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,7 +198,7 @@ static xb_status ask(job *s, int k, int first, int laws, const xb_model *model,
     return status;
 }
 
-/* Trains one model and asks it. */
+/* Trains one model and evaluates it. */
 static xb_status run_case(job *s, int k, int first, int laws, const xb_law *const *law,
                           const xb_train_options *o)
 {
@@ -212,7 +212,7 @@ static xb_status run_case(job *s, int k, int first, int laws, const xb_law *cons
     return status;
 }
 
-/* Scores of who knows mean and noise, on the same points. */
+/* Oracle scores on the same points, with the true mean and noise as the prediction. */
 static void score_ideal(job *s, int k)
 {
     double square = 0, fourth = 0, nll = 0, nll_square = 0, n = (double)s->plan.test[IN];
@@ -401,7 +401,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
 
 const xb_study_kind xb_study_scalar = {
     .name = "scalar",
-    .about = "a noisy sine learnt once and asked under three laws (Fig. 5)",
+    .about = "a noisy sine learnt once and evaluated under three laws (Fig. 5)",
     .run = run,
     .find = xb_find_scalar,
 };

@@ -1,7 +1,7 @@
-/* scalar_facts.c: facts of the scalar study, read off its tables: scores averaged over
- * seeds with the standard error of that mean (of one seed: with the error over its test
- * points), and differences between laws with the
- * verdict of C17: same within 1 % of sigma_e, different, or not resolved. */
+/* scalar_facts.c: facts of the scalar study, derived from its tables: scores averaged
+ * over seeds with the standard error of that mean (of one seed: with the error over its
+ * test points), and differences between laws with the verdict of C17: same within 1 % of
+ * sigma_e, different, or not resolved. */
 #include "study/scalar_facts.h"
 
 #include <math.h>
@@ -18,10 +18,12 @@ static const struct score_fact {
     xb_scalar_case which;
     const char *column, *text;
 } score_facts[] = {
-    {"rmse", XB_SCALAR_GAUSSIAN, "rmse", "RMSE to test data in the range learnt from"},
-    {"rmse_ideal", XB_SCALAR_IDEAL, "rmse", "RMSE of who knows the truth, same data"},
+    {"rmse", XB_SCALAR_GAUSSIAN, "rmse", "RMSE on test data in the training range"},
+    {"rmse_ideal", XB_SCALAR_IDEAL, "rmse",
+     "oracle RMSE on the same data: the truth as the prediction"},
     {"nll", XB_SCALAR_GAUSSIAN, "nll", "mean negative log density in range, nats"},
-    {"nll_ideal", XB_SCALAR_IDEAL, "nll", "NLL of who knows truth and noise, same data"},
+    {"nll_ideal", XB_SCALAR_IDEAL, "nll",
+     "oracle NLL on the same data: the true mean and noise as the prediction"},
     {"coverage95", XB_SCALAR_GAUSSIAN, "coverage95",
      "share of test data in the central 95 % interval, in range"},
     {"sigma_a_error", XB_SCALAR_GAUSSIAN, "sigma_a_error",
@@ -29,9 +31,9 @@ static const struct score_fact {
     {"sigma_e", XB_SCALAR_GAUSSIAN, "sigma_e", "mean epistemic sd in range"},
     {"sigma_e_out", XB_SCALAR_GAUSSIAN, "sigma_e_out",
      "mean epistemic sd outside, 1 < |x| <= 1.5"},
-    {"rmse_out", XB_SCALAR_GAUSSIAN, "rmse_out", "RMSE to test data outside the range"},
+    {"rmse_out", XB_SCALAR_GAUSSIAN, "rmse_out", "RMSE on test data outside the range"},
     {"nll_out", XB_SCALAR_GAUSSIAN, "nll_out",
-     "mean negative log density outside: mean-field weights are too sure there"},
+     "mean negative log density outside: mean-field weights are overconfident there"},
     {"coverage95_out", XB_SCALAR_GAUSSIAN, "coverage95_out",
      "share of test data in the 95 % interval, outside"},
     {"sigma_median", XB_SCALAR_GAUSSIAN, "sigma_median",
@@ -41,7 +43,7 @@ static const struct score_fact {
     {"rmse_bimodal", XB_SCALAR_BIMODAL, "rmse", "RMSE in range, bimodal law swapped in"},
     {"nll_bimodal", XB_SCALAR_BIMODAL, "nll", "NLL in range, bimodal law swapped in"},
     {"rmse_trained", XB_SCALAR_TRAINED, "rmse",
-     "RMSE in range, trained with the device law and asked under it"},
+     "RMSE in range, trained with the device law and evaluated under it"},
     {"nll_trained", XB_SCALAR_TRAINED, "nll",
      "trained with the device law: NLL in range"},
     {"coverage95_trained", XB_SCALAR_TRAINED, "coverage95",
@@ -51,8 +53,8 @@ static const struct score_fact {
     {"sigma_e_out_trained", XB_SCALAR_TRAINED, "sigma_e_out",
      "trained with the device law: mean epistemic sd outside"},
     {"rmse_literal", XB_SCALAR_LITERAL, "rmse",
-     "RMSE in range with the paper's literal setting (softplus, sigma 0.05, one draw a"
-     " batch, 10 epochs of VI after 100 of MLE, T = exp(-i/1000))"},
+     "RMSE in range with the paper's literal setting (softplus, sigma 0.05, one draw per "
+     "batch, 10 epochs of VI after 100 of MLE, T = exp(-i/1000))"},
     {"nll_literal", XB_SCALAR_LITERAL, "nll", "literal setting: NLL in range"},
     {"coverage95_literal", XB_SCALAR_LITERAL, "coverage95",
      "literal setting: coverage in range"},
@@ -125,20 +127,19 @@ static xb_status gap_facts(xb_ctx *ctx, xb_study *study, const char *kind,
     gap g = gap_read(t, xb_table_column_find(t, column));
     snprintf(name, sizeof name, "gap_%s_largest", column);
     XB_TRY(xb_study_add_fact(ctx, study, name, g.largest, g.largest_error,
-                             "%s law: largest difference of its %s from the Gaussian"
-                             " law's, in sigma_e, over all x and seeds; at x = %.3g",
+                             "%s law: largest difference of its %s from the Gaussian "
+                             "law's, in sigma_e, over all x and seeds (at x = %.3g)",
                              law, kind, g.largest_at));
     snprintf(name, sizeof name, "gap_%s_rms", column);
     XB_TRY(xb_study_add_fact(ctx, study, name, g.rms, g.noise,
-                             "%s law, %s: root mean square of that difference, Monte"
-                             " Carlo noise included; beside it the noise",
+                             "%s law, %s: root mean square of that difference, which "
+                             "includes the Monte Carlo noise given beside it",
                              law, kind));
     snprintf(name, sizeof name, "gap_%s_bound", column);
-    return xb_study_add_fact(
-        ctx, study, name, g.rms + 2 * g.noise, NAN,
-        "%s law, %s: the true root mean square is below this with 95 %%; within %g"
-        " sigma_e? %s",
-        law, kind, TOLERANCE, xb_verdict_name(gap_verdict(&g)));
+    return xb_study_add_fact(ctx, study, name, g.rms + 2 * g.noise, NAN,
+                             "%s law, %s: upper bound of the true root mean square at 95 "
+                             "%% confidence; within %g sigma_e? %s",
+                             law, kind, TOLERANCE, xb_verdict_name(gap_verdict(&g)));
 }
 
 xb_status xb_scalar_facts(xb_ctx *ctx, xb_study *study)

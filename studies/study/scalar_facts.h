@@ -1,4 +1,4 @@
-/* scalar_facts.h: what the tables of the scalar study say, in numbers with names. */
+/* scalar_facts.h: named facts derived from the tables of the scalar study. */
 #ifndef XB_STUDY_SCALAR_FACTS_H
 #define XB_STUDY_SCALAR_FACTS_H
 
@@ -9,9 +9,9 @@ typedef enum xb_scalar_case {
     XB_SCALAR_GAUSSIAN,
     XB_SCALAR_DEVICE,
     XB_SCALAR_BIMODAL,
-    XB_SCALAR_TRAINED, /* with the device law, asked under it */
+    XB_SCALAR_TRAINED, /* trained with the device law and evaluated under it */
     XB_SCALAR_LITERAL, /* with the paper's literal setting, Gaussian */
-    XB_SCALAR_IDEAL,   /* who knows truth and noise; rmse and nll only */
+    XB_SCALAR_IDEAL,   /* the oracle, which knows truth and noise; rmse and nll only */
     XB_SCALAR_CASES
 } xb_scalar_case;
 

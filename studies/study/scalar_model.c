@@ -1,11 +1,10 @@
 /* scalar_model.c: data and training settings of the scalar study.
  *
  * The paper prints the noise as N(0, 0.1 (1 + min(0, x - 1))), negative for x < 0; its
- * size is taken as the standard deviation; "max" is the reading with max for min. It
- * leaves open how long the maximum
- * likelihood phase lasts, how sigma is written and where it starts: the literal
- * setting fills these in as its text and code are usually read (softplus, sigma 0.05,
- * one draw a batch), with a first phase long enough not to be what is wrong. */
+ * size is taken as the standard deviation; "max" is the reading with max for min. It does
+ * not specify the length of the maximum likelihood phase, the parametrisation of sigma
+ * and its initial value: the literal setting uses the usual choices (softplus, sigma
+ * 0.05, one draw per batch), with a first phase long enough not to be the problem. */
 #include "study/scalar_model.h"
 
 #include <math.h>

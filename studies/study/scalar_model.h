@@ -1,11 +1,11 @@
-/* scalar_model.h: what the scalar study learns from, and with which settings. */
+/* scalar_model.h: the data and settings of the scalar study. */
 #ifndef XB_STUDY_SCALAR_MODEL_H
 #define XB_STUDY_SCALAR_MODEL_H
 
 #include "crossbayes/study.h"
 #include "crossbayes/train.h"
 
-/* Points are learnt from in [-XB_SCALAR_KNOWN, XB_SCALAR_KNOWN] and asked for in
+/* Training points lie in [-XB_SCALAR_KNOWN, XB_SCALAR_KNOWN], and predictions are made in
  * [-XB_SCALAR_ASKED, XB_SCALAR_ASKED]. */
 #define XB_SCALAR_KNOWN 1.0
 #define XB_SCALAR_ASKED 1.5
@@ -23,7 +23,7 @@ double xb_scalar_noise_sd(double x, xb_noise_scale scale);
 void xb_scalar_draw(double *x, double *y, int64_t n, uint64_t seed, xb_scalar_set set,
                     xb_noise_scale scale, const xb_law *gaussian);
 
-/* Settings under which sigma comes to rest, and the paper's own. `law` NULL: the
+/* Settings under which sigma converges, and the paper's own. `law` NULL: the
  * Gaussian. */
 xb_train_options xb_scalar_settled(const xb_law *law, uint64_t seed);
 xb_train_options xb_scalar_literal(uint64_t seed);

@@ -1,6 +1,6 @@
 /* study.c: the table of studies, and the container each one fills: tables, facts
- * and provenance, to JSON and CSV. A reader starts here; the experiments are one
- * file each beside it. */
+ * and provenance, to JSON and CSV. Start reading here; each experiment is one file beside
+ * this one. */
 #include "study/study.h"
 
 #include <math.h>
@@ -183,7 +183,7 @@ xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
     XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, loss));
     opt = &chosen;
     const xb_study_kind *kind = kind_find(name);
-    if (!kind) return xb_fail(ctx, XB_E_ARGUMENT, "there is no study '%s'", name);
+    if (!kind) return xb_fail(ctx, XB_E_ARGUMENT, "unknown study '%s'", name);
     xb_law *device = NULL;
     const char *file = kind->device_file && opt->device ? opt->device : NULL;
     XB_TRY(
@@ -306,7 +306,7 @@ static json_t *tables_json(const xb_study *study)
     return list;
 }
 
-/* As text where JSON's integers, which end at 2^63, cannot say it. */
+/* As text if the number exceeds JSON's integers, which end at 2^63. */
 static json_t *seed_json(uint64_t seed)
 {
     char text[24];
@@ -360,7 +360,7 @@ xb_status xb_study_plan(xb_ctx *ctx, const char *name, const xb_study_options *o
     return xb_files_plan_in(ctx, chosen.work, file, label);
 }
 
-/* The JSON last: where it is, everything it lists is there. */
+/* The JSON is written last, so that everything it lists exists. */
 xb_status xb_study_write(xb_ctx *ctx, const xb_study *study, const char *dir)
 {
     char file[FILE_MAX_LENGTH], path[4096];

@@ -18,7 +18,7 @@
 typedef xb_status xb_study_fn(xb_ctx *ctx, xb_study *study, const xb_law *device,
                               const xb_study_options *opt);
 
-/* Says what the study's tables and facts mean: adds findings, changes nothing else. */
+/* Interprets the study's tables and facts: adds findings and changes nothing else. */
 typedef xb_status xb_study_find_fn(xb_ctx *ctx, xb_study *study);
 
 typedef struct xb_study_kind {
@@ -48,14 +48,15 @@ xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
                              const char *name, int64_t rows, int columns,
                              const char *const *column_names);
 
-/* A table made elsewhere; it is the study's from now on, or gone on failure. */
+/* Adds a table made elsewhere; the study owns it from now on, and it is destroyed on
+ * failure. */
 xb_status xb_study_give_table(xb_ctx *ctx, xb_study *study, xb_table *table);
 
 /* The unit of the samples a study is about, for axes; "": not known. */
 void xb_study_set_unit(xb_study *study, const char *unit);
 const char *xb_study_unit(const xb_study *study);
 
-/* Replaces the command the study says it came from. */
+/* Replaces the command in the study's provenance. */
 xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command);
 
 /* std_error NAN: exact to the digits shown. */

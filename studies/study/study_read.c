@@ -1,6 +1,6 @@
-/* study_read.c: a study back from NAME.json and its tables: what reproduce judges, so
- * that a study which was done before and one done just now say the same. Numbers come
- * back to the last bit (but for infinite facts, which JSON has no word for). */
+/* study_read.c: reads a study back from NAME.json and its tables, which reproduce judges,
+ * so that old and new studies are treated identically. Numbers come back to the last bit
+ * (except infinite facts, which JSON cannot express). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,7 @@ enum { READ_PATH = 4096 };
 
 static xb_status not_a_study(xb_ctx *ctx, const char *path, const char *what)
 {
-    return xb_fail(ctx, XB_E_INPUT, "%s: not a study as crossbayes writes them: %s", path,
-                   what);
+    return xb_fail(ctx, XB_E_INPUT, "%s: not a study file of crossbayes: %s", path, what);
 }
 
 static double number_or_nan(const json_t *value)
@@ -28,12 +27,13 @@ static xb_status read_facts(xb_ctx *ctx, xb_study *study, const json_t *root,
                             const char *path)
 {
     const json_t *list = json_object_get(root, "facts");
-    if (!json_is_array(list)) return not_a_study(ctx, path, "no list of facts");
+    if (!json_is_array(list)) return not_a_study(ctx, path, "it has no list of facts");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *fact = json_array_get(list, i);
         const char *name = json_string_value(json_object_get(fact, "name"));
         const char *text = json_string_value(json_object_get(fact, "text"));
-        if (!name || !text) return not_a_study(ctx, path, "a fact without name or text");
+        if (!name || !text)
+            return not_a_study(ctx, path, "a fact has no name or no text");
         XB_TRY(xb_study_add_fact(
             ctx, study, name, number_or_nan(json_object_get(fact, "value")),
             number_or_nan(json_object_get(fact, "std_error")), "%s", text));
@@ -57,7 +57,7 @@ static xb_status read_findings(xb_ctx *ctx, xb_study *study, const json_t *root,
                                const char *path)
 {
     const json_t *list = json_object_get(root, "findings");
-    if (!json_is_array(list)) return not_a_study(ctx, path, "no list of findings");
+    if (!json_is_array(list)) return not_a_study(ctx, path, "it has no list of findings");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *finding = json_array_get(list, i);
         const char *word = json_string_value(json_object_get(finding, "word"));
@@ -65,13 +65,13 @@ static xb_status read_findings(xb_ctx *ctx, xb_study *study, const json_t *root,
         xb_finding_kind kind;
         if (!word || !text ||
             !read_kind(&kind, json_string_value(json_object_get(finding, "verdict"))))
-            return not_a_study(ctx, path, "a finding without verdict, word or text");
+            return not_a_study(ctx, path, "a finding lacks its verdict, word or text");
         XB_TRY(xb_study_add_finding(ctx, study, kind, word, "%s", text));
     }
     return XB_OK;
 }
 
-/* A table's file lies beside the JSON: its name may not lead elsewhere. */
+/* A table's file must lie beside the JSON, so its name must not contain a path. */
 static xb_status read_table(xb_ctx *ctx, xb_study *study, const json_t *entry,
                             const char *dir, const char *path)
 {
@@ -79,7 +79,7 @@ static xb_status read_table(xb_ctx *ctx, xb_study *study, const json_t *entry,
     const char *name = json_string_value(json_object_get(entry, "name"));
     const char *from = json_string_value(json_object_get(entry, "file"));
     if (!name || !from || strchr(from, '/'))
-        return not_a_study(ctx, path, "a table without name or file");
+        return not_a_study(ctx, path, "a table has no name or no file");
     if (snprintf(file, sizeof file, "%s/%s", dir, from) >= (int)sizeof file)
         return not_a_study(ctx, path, "its path is too long");
     xb_table *table = NULL;
@@ -88,7 +88,8 @@ static xb_status read_table(xb_ctx *ctx, xb_study *study, const json_t *entry,
     json_int_t rows = json_integer_value(json_object_get(entry, "rows"));
     if (rows != (json_int_t)xb_table_row_count(table)) {
         xb_table_destroy(table);
-        return not_a_study(ctx, path, "a table has other rows than it says");
+        return not_a_study(ctx, path,
+                           "a table does not have the number of rows that it states");
     }
     return xb_study_give_table(ctx, study, table);
 }
@@ -97,7 +98,7 @@ static xb_status fill(xb_ctx *ctx, xb_study *study, const json_t *root, const ch
                       const char *path)
 {
     const json_t *list = json_object_get(root, "tables");
-    if (!json_is_array(list)) return not_a_study(ctx, path, "no list of tables");
+    if (!json_is_array(list)) return not_a_study(ctx, path, "it has no list of tables");
     for (size_t i = 0; i < json_array_size(list); i++)
         XB_TRY(read_table(ctx, study, json_array_get(list, i), dir, path));
     XB_TRY(read_findings(ctx, study, root, path));
@@ -119,7 +120,7 @@ static xb_status read_root(xb_ctx *ctx, xb_study **out, const json_t *root,
     const char *device = json_string_value(json_object_get(from, "device"));
     const char *command = json_string_value(json_object_get(from, "command"));
     if (!found || strcmp(found, name) != 0 || !device || !command)
-        return not_a_study(ctx, path, "another study, or none");
+        return not_a_study(ctx, path, "it is of another study, or of none");
     xb_study *study = NULL;
     XB_TRY(xb_study_new(ctx, &study, name, device,
                         read_seed(json_object_get(from, "seed"))));

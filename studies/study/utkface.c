@@ -1,14 +1,13 @@
 /* utkface.c: the study "utkface", the paper's Fig. 6: the age of a face by a
  * convolutional net, trained as an ordinary one first and then with random kernels,
- * Gaussian ones and, from the same start, the device's; each of the two nets is asked
- * under Gaussian, device and bimodal kernels. Images come from UTKFace as it is
- * downloaded or are drawn (faces.c); no image leaves the study. Tables:
- *   calibration  level, band (2 sd of the share of n test faces if all is right), then
- *                for each case the share of ages inside the central interval of that
- *                level and its Monte Carlo error
- *   scores       a row for each case, in years, with errors over faces and over draws
- *   trace        stage (1 ordinary, 2 Gaussian, 3 device), epoch, f, validation, sigma
- * A case is the law trained with and the law asked under. */
+ * Gaussian ones and, from the same start, the device's; each of the two nets is evaluated
+ * under Gaussian, device and bimodal kernels. Images come from UTKFace as downloaded, or
+ * are synthetic (faces.c); no image leaves the study. Tables: calibration  level, band (2
+ * sd of the share of n test faces if all is right), then for each case the share of ages
+ * inside the central interval of that level and its Monte Carlo error scores       a row
+ * for each case, in years, with errors over faces and over draws trace        stage (1
+ * ordinary, 2 Gaussian, 3 device), epoch, f, validation, sigma A case is the law of
+ * training and the law of evaluation. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/compare.h"
+#include "crossbayes/deal.h"
 #include "crossbayes/images.h"
 #include "crossbayes/predict.h"
 #include "study/study.h"
@@ -124,7 +124,7 @@ static xb_utkface_rmse rmse_of(const job *s, const double *guess, int64_t stride
     return (xb_utkface_rmse){sqrt(square), 0.5 * sqrt((fourth / square - square) / n)};
 }
 
-/* Who always says the mean age of those trained on. */
+/* The score of always predicting the mean age of the training set. */
 static xb_utkface_rmse blind_rmse(const job *s)
 {
     const double *age = xb_images_target(s->images);
@@ -154,7 +154,7 @@ static xb_status train(job *s, xb_model **out, int stage, xb_train_options *o)
     xb_images_shape(s->images, &o->input.h, &o->input.w, &o->input.c);
     o->task = stage_tasks[stage];
     if (checkpoint_path(s, path, stage)) {
-        XB_TRY(xb_dir_make(s->ctx, s->opt->work));
+        if (xb_ranks_first(s->ctx)) XB_TRY(xb_dir_make(s->ctx, s->opt->work));
         o->checkpoint = path;
         o->checkpoint_seconds = 120;
         o->resume = s->opt->resume;
@@ -166,6 +166,7 @@ static xb_status train(job *s, xb_model **out, int stage, xb_train_options *o)
 static void remove_checkpoints(const job *s)
 {
     char path[4096];
+    if (!xb_ranks_first(s->ctx)) return;
     for (int stage = 0; stage < STAGES; stage++)
         if (checkpoint_path(s, path, stage)) (void)xb_os_unlink(path);
 }
@@ -266,7 +267,7 @@ static xb_status ask(job *s, int trained, const xb_model *model)
     return XB_OK;
 }
 
-/* The ordinary net: its weights do not vary, one draw says all. */
+/* The ordinary net, whose weights do not vary, so that one draw suffices. */
 static xb_status ask_ordinary(job *s, const xb_model *model)
 {
     XB_TRY(draw(s, model, s->law[GAUSSIAN], 1));

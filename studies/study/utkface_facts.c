@@ -25,15 +25,16 @@ static xb_status count_facts(xb_ctx *ctx, xb_study *study, const xb_utkface_resu
         {"images", xb_image_report_files(r->report), "images found"},
         {"corrupt", xb_image_report_corrupt(r->report), "broken files left out"},
         {"unlabelled", xb_image_report_unlabelled(r->report),
-         "names without an age, left out"},
-        {"odd_names", xb_image_report_odd(r->report), "odd names that have an age, kept"},
+         "files left out because their names have no age"},
+        {"odd_names", xb_image_report_odd(r->report),
+         "files kept because their names have an age, although the names are unusual"},
         {"duplicates", xb_image_report_duplicates(r->report),
          "byte-identical copies left out"},
         {"conflicting", xb_image_report_conflicting(r->report),
          "images left out because byte-identical ones carry another age"},
         {"train", r->train, "images trained on"},
-        {"validation", r->held, "images the best epoch is chosen by"},
-        {"test", r->test, "images scored, of contents that no other part has"},
+        {"validation", r->held, "validation images, which choose the best epoch"},
+        {"test", r->test, "test images, whose contents are in no other part"},
         {"size", r->size, "side of an image in pixels"},
     };
     for (int i = 0; i < XB_COUNT(counts); i++)
@@ -53,14 +54,14 @@ static xb_status rmse_facts(xb_ctx *ctx, xb_study *study)
         snprintf(name, sizeof name, "rmse_%s%s", trained ? "dev_" : "", laws[asked]);
         XB_TRY(xb_study_add_fact(ctx, study, name, percent(xb_table_get(t, row, at)),
                                  percent(xb_table_get(t, row, at + 2)),
-                                 "the same, trained with the %s law and asked under the"
-                                 " %s one",
+                                 "RMSE, in percent of 116 years, trained with the %s law "
+                                 "and evaluated under the %s law",
                                  laws[trained], laws[asked]));
     }
     return XB_OK;
 }
 
-/* The largest difference of RMSE between laws asked, over both nets. */
+/* The largest difference of RMSE between laws of evaluation, over both nets. */
 static xb_status gap_fact(xb_ctx *ctx, xb_study *study)
 {
     const xb_table *t = xb_study_table(study, "scores");
@@ -81,12 +82,12 @@ static xb_status gap_fact(xb_ctx *ctx, xb_study *study)
 xb_status xb_utkface_facts(xb_ctx *ctx, xb_study *study, const xb_utkface_results *r)
 {
     XB_TRY(count_facts(ctx, study, r));
-    XB_TRY(xb_study_add_fact(ctx, study, "rmse_mean", percent(r->blind.value),
-                             percent(r->blind.error),
-                             "RMSE in percent of who always says the mean age"));
-    XB_TRY(xb_study_add_fact(ctx, study, "rmse_mle", percent(r->mle.value),
-                             percent(r->mle.error),
-                             "RMSE in percent of the net after ordinary training"));
+    XB_TRY(xb_study_add_fact(
+        ctx, study, "rmse_mean", percent(r->blind.value), percent(r->blind.error),
+        "RMSE, in percent of 116 years, of always predicting the mean age"));
+    XB_TRY(xb_study_add_fact(
+        ctx, study, "rmse_mle", percent(r->mle.value), percent(r->mle.error),
+        "RMSE, in percent of 116 years, of the net after ordinary training"));
     XB_TRY(rmse_facts(ctx, study));
     return gap_fact(ctx, study);
 }

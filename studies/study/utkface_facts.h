@@ -13,7 +13,7 @@ typedef struct xb_utkface_rmse {
 typedef struct xb_utkface_results {
     const xb_image_report *report;
     int64_t train, held, test, size;
-    xb_utkface_rmse blind, mle; /* who says the mean age; the ordinary net */
+    xb_utkface_rmse blind, mle; /* always predicting the mean age; the ordinary net */
 } xb_utkface_results;
 
 xb_status xb_utkface_facts(xb_ctx *ctx, xb_study *study, const xb_utkface_results *r);

@@ -1,10 +1,10 @@
-/* utkface_model.c: see utkface_model.h. The paper leaves open the number of filters, how
- * long its phases are and the net of the noise. Ours: 16 filters at first; sigma = exp
+/* utkface_model.c: see utkface_model.h. The paper does not specify the number of filters,
+ * the length of its phases and the noise net. Ours: 16 filters at first; sigma = exp
  * (rho) from 0.01 at a rate of 1e-3, as in the scalar study; a small net of strided
- * convolutions for sigma_a, whose last layer sees values of tanh only: what it says of a
- * picture unlike any it has seen stays within what it has said before; batchnorm keeps
- * tanh from its flat ends, where without it Adam's first steps take a sum over hundreds
- * of positive pixels. It starts from what the first phase leaves unexplained (V11). */
+ * convolutions for sigma_a, whose last layer sees values of tanh only, so that its output
+ * for an unfamiliar picture stays within the range it has learnt; batchnorm keeps tanh
+ * from its flat ends, where without it Adam's first steps take a sum over hundreds of
+ * positive pixels. It starts from what the first phase leaves unexplained (V11). */
 #include "study/utkface_model.h"
 
 #include <stdio.h>
@@ -67,7 +67,7 @@ static xb_train_options common(const xb_utkface_plan *plan, const xb_utkface_net
     o.target_sd = XB_UTKFACE_AGE_MAX;
     o.batch = BATCH;
     o.validation_draws = VALIDATION_DRAWS;
-    o.mirror = plan->mirror; /* a face is as old from either side */
+    o.mirror = plan->mirror; /* flipping a face does not change its age */
     o.seed = seed;
     return o;
 }

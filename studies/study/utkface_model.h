@@ -13,7 +13,7 @@ typedef struct xb_utkface_nets {
     char noise[XB_UTKFACE_NOISE_NET]; /* of sigma_a */
 } xb_utkface_nets;
 
-/* How much of everything. */
+/* Sizes of data, nets and runs. */
 typedef struct xb_utkface_plan {
     int64_t size;              /* side of an image */
     int64_t faces;             /* drawn, synthetic only */
@@ -22,7 +22,7 @@ typedef struct xb_utkface_plan {
     int blocks, filters;       /* of the net; filters of the first block */
     int64_t mle_epochs, epochs;
     double mle_rate, rate;
-    bool mirror;   /* half of the faces turned: pays where there is time */
+    bool mirror;   /* flips half of the faces, which helps in long runs */
     int64_t draws; /* of the weights for each law */
 } xb_utkface_plan;
 

@@ -50,7 +50,7 @@ def import_file(path: Path, **settings: Any) -> Model:
     except InputError as error:
         raise InputError(f"{os.fspath(path)}: {error}") from None
     known = ", ".join((*_TORCH, ".safetensors", ".npz", *_KERAS))
-    raise InputError(f"{os.fspath(path)}: not a kind of file that is known: {known}")
+    raise InputError(f"{os.fspath(path)}: unknown kind of file, expected one of {known}")
 
 
 def _keras(path: Path, settings: dict[str, Any]) -> Model:
@@ -83,6 +83,8 @@ def _safetensors(path: Path) -> dict[str, Any]:
         if stored.type in kinds:
             shape = [stored.shape[d] for d in range(stored.ndim)]
             arrays[text(stored.name)] = view(stored.data, shape, kinds[stored.type], file)
+    if {"input.mean", "input.sd"} <= set(arrays):
+        raise InputError("this is a model of crossbayes already: xb.Model(path) loads it")
     return arrays
 
 

@@ -75,7 +75,9 @@ def layer_weights(parameters: Arrays, where: str) -> tuple[str, Weight, Weight |
     row = row_of(parameters)
     if row is None:
         if "weight" not in parameters:
-            raise InputError(f"{where}: no weights are known by {sorted(parameters)}")
+            raise InputError(
+                f"{where}: no library names its weights {', '.join(sorted(parameters))}"
+            )
         bias = parameters.get("bias")
         return "torch", Weight(parameters["weight"]), None if bias is None else Weight(bias)
     kernel = _weight(row, row.kernel, parameters, "weight")

@@ -1,13 +1,14 @@
 """Random weights and their KL as functions that autograd knows.
 
-Draws and KL are the library's, in C (glue_weights.h). The parameter is log sigma (V8), so
-that the derivative by it is sigma times the one by sigma. The backward pass draws the noise
-again instead of keeping it (maths N8).
+Draws and KL are the library's, in C (glue_weights.h), one call for all tensors of a draw. The
+parameter is log sigma (V8), so that the derivative by it is sigma times the one by sigma. The
+backward pass (maths N8) has sigma z from theta, which the layer's product keeps anyway.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -18,128 +19,151 @@ from crossbayes._library import Session
 from crossbayes._native import ffi, lib
 
 _SMALL = 1 << 16  # weights below which threads cost more than they bring
-_KINDS = {torch.float32: "float", torch.float64: "double"}
-_POINTERS = {kind: ffi.typeof(f"{kind} *") for kind in ("float", "double")}
-_WORK = {kind: ffi.typeof(f"xb_py_weights_{kind} *") for kind in ("float", "double")}
-_FILL = {"float": lib.xb_py_weights_fill_float, "double": lib.xb_py_weights_fill_double}
-_BACK = {"float": lib.xb_py_weights_back_float, "double": lib.xb_py_weights_back_double}
-_alone = threading.local()  # a context of one thread
+_DRAW, _PLACES = ffi.typeof("xb_py_draw *"), ffi.typeof("xb_py_places[]")
+_SUMS = ffi.typeof("double[]")
+_FILL = {torch.float32: lib.xb_py_draw_fill_float, torch.float64: lib.xb_py_draw_fill_double}
+_BACK = {torch.float32: lib.xb_py_draw_back_float, torch.float64: lib.xb_py_draw_back_double}
+_kept = threading.local()  # contexts that a thread uses again
 
 
 class Source(NamedTuple):
-    """Where a tensor's noise comes from, as C takes it."""
+    """Where noise comes from, as C takes it."""
 
     sampler: Any
     stream: Any
     kl: Any
 
 
-def kind_of(tensor: Tensor) -> str:
-    """Float or double: the precision of a tensor in the memory of this machine."""
-    if tensor.device.type != "cpu":
-        raise ValueError(f"weights are on {tensor.device}; layers with noise run on the CPU")
-    kind = _KINDS.get(tensor.dtype)
-    if kind is None:
-        raise TypeError(f"weights are {tensor.dtype}, expected float32 or float64")
-    return kind
+def alike(parameters: Sequence[Tensor]) -> bool:
+    """Whether one draw can make them all: one precision, in the memory of this machine."""
+    first = parameters[0].dtype
+    for p in parameters:
+        if p.dtype != first or not p.is_cpu:
+            return False
+    return first in _FILL
 
 
-def pointer(tensor: Tensor, kind: str) -> Any:
-    """Where a contiguous tensor lies."""
-    assert tensor.is_contiguous()
-    return ffi.cast(_POINTERS[kind], tensor.data_ptr())
+def check(parameters: Sequence[Tensor]) -> None:
+    """Refuses what is not float32 or float64 in the memory of this machine."""
+    if alike(parameters):
+        return
+    for p in parameters:
+        if p.device.type != "cpu":
+            raise ValueError(f"weights are on {p.device}; layers with noise run on the CPU")
+        if p.dtype not in _FILL:
+            raise TypeError(f"weights are {p.dtype}, expected float32 or float64")
+    raise TypeError("means and widths of a layer differ in their precision")
 
 
-def one_thread() -> Any:
-    """A context of one thread, kept by each thread."""
-    session = getattr(_alone, "session", None)
+def context(threads: int) -> Any:
+    """A context of this many threads, kept by each thread of the program."""
+    sessions: dict[int, Session] | None = getattr(_kept, "sessions", None)
+    if sessions is None:
+        sessions = _kept.sessions = {}
+    session = sessions.get(threads)
     if session is None:
-        session = _alone.session = Session(threads=1)
-    return session
+        session = sessions[threads] = Session(threads=threads)
+    return session.ctx
 
 
-def context(n: int) -> Any:
-    """A session whose loops are as wide as PyTorch's own."""
+def _wide() -> Any:
+    """A context whose loops are as wide as PyTorch's own."""
     few, most = torch.get_num_threads(), _library.default_threads
-    many = most if 0 < most < few else few
-    return one_thread() if n < _SMALL or many == 1 else Session(threads=many)
+    return context(most if 0 < most < few else few)
 
 
-class _Work:
-    """The C struct of one tensor's weights, and what it points to."""
+class Plan(NamedTuple):
+    """What is drawn: tensors by their numbers, as one draw or many, with the KL or without."""
 
-    def __init__(
-        self, source: Source, mu: Tensor, width: Tensor, groups: int, mean: bool, with_kl: bool
-    ) -> None:
-        self.kind, n = kind_of(width), width.numel()
-        self.c = ffi.new(_WORK[self.kind])
-        self.keep: list[Any] = [source, mu, width]
-        c = self.c
-        c.sampler, c.where = source.sampler, source.stream
-        c.alone = one_thread().ctx
-        c.mu, c.width = pointer(mu, self.kind), pointer(width, self.kind)
-        c.m, c.groups, c.mean = n, groups, mean
-        if with_kl:
-            c.kl = source.kl
+    source: Source
+    numbers: Sequence[int]
+    groups: int  # draws of each tensor; 0: the KL alone
+    mean: bool  # means are added; else they are outputs of their own
+    with_kl: bool
 
-    def fill(self, theta: Tensor | None) -> float:
-        """Writes the draws; returns the KL."""
-        c = self.c
-        if theta is not None:
-            c.theta = pointer(theta, self.kind)
-        sums = ffi.new("double[]", int(c.m) // lib.XB_PY_BLOCK + 1)
-        c.sums = sums
-        return float(_FILL[self.kind](context(c.m * c.groups).ctx, c))
 
-    def back(self, g: Tensor | None, weight: float, like: Tensor) -> tuple[Tensor, Tensor]:
-        """Gradients by mu and log sigma."""
-        c, d_mu, d_width = self.c, torch.empty_like(like), torch.empty_like(like)
-        if g is not None:
-            g = g.contiguous()
-            c.g = pointer(g, self.kind)
-        c.weight = weight
-        c.d_mu, c.d_width = pointer(d_mu, self.kind), pointer(d_width, self.kind)
-        _BACK[self.kind](context(c.m * c.groups).ctx, c)
-        return d_mu, d_width
+def _struct(plan: Plan, places: Any, weight: float, largest: int) -> tuple[Any, Any]:
+    """The C struct of a draw, and what it points to."""
+    d, source = ffi.new(_DRAW), plan.source
+    d.alone = d.ctx = context(1)
+    d.alone_below = _SMALL // max(plan.groups, 1)
+    if largest >= d.alone_below:
+        d.ctx = _wide()
+    d.sampler, d.where = source.sampler, source.stream[0]
+    at, sums = ffi.new(_PLACES, places), ffi.new(_SUMS, largest // lib.XB_PY_BLOCK + 1)
+    d.at, d.sums, d.count = at, sums, len(places)
+    d.groups, d.mean, d.weight = plan.groups, plan.mean, weight
+    if plan.with_kl:
+        d.kl = source.kl
+    return d, (at, sums)
 
 
 class Draw(torch.autograd.Function):
-    """Random weights of a layer, and their KL to the prior as a last output.
+    """Random weights, and their KL to the prior as a last output.
 
-    Called with the number of groups, whether means are added, whether the KL is wanted, the
-    sources of each tensor's noise, and then mu and log sigma of each. A tensor becomes
+    Called with a :class:`Plan`, and then mu and log sigma of each tensor. A tensor becomes
     theta_g = mu + sigma z_g, g = 0 .. groups - 1 (of one group without that side); of 0
-    groups there is the KL alone.
+    groups there is the KL alone. Without means there are sigma z of all tensors, then mu of
+    all, so that what comes back to mu from both sides is added here.
     """
 
     @staticmethod
-    def forward(
-        ctx: Any, groups: int, mean: bool, with_kl: bool, sources: Any, *pairs: Tensor
-    ) -> tuple[Tensor, ...]:
-        made, kl = [], 0.0
-        kept = [tensor.contiguous() for tensor in pairs]
-        for source, mu, width in zip(sources, kept[::2], kept[1::2]):
-            work = _Work(source, mu, width, groups, mean, with_kl)
-            if groups == 0:
-                kl += work.fill(None)
-                continue
-            shape = mu.shape if groups == 1 else (groups, *mu.shape)
-            theta = torch.empty(shape, dtype=mu.dtype)
-            kl += work.fill(theta)
-            made.append(theta)
-        ctx.save_for_backward(*kept)
-        ctx.rest = groups, mean, with_kl, sources
+    def forward(ctx: Any, plan: Plan, *pairs: Tensor) -> tuple[Tensor, ...]:
+        kept = [t if t.is_contiguous() else t.contiguous() for t in pairs]
+        made: list[Tensor] = []
+        places, largest, groups = [], 0, plan.groups
+        for at, number in enumerate(plan.numbers):
+            mu, width = kept[2 * at], kept[2 * at + 1]
+            address, m = 0, mu.numel()
+            if groups == 1:
+                made.append(torch.empty_like(mu))
+                address = made[at].data_ptr()
+            elif groups:
+                made.append(mu.new_empty((groups, *mu.shape)))
+                address = made[at].data_ptr()
+            places.append((number, m, mu.data_ptr(), width.data_ptr(), address, 0, 0, 0, 0))
+            largest = max(largest, m)
+        c, _keep = _struct(plan, places, 0.0, largest)
+        kl = _FILL[kept[0].dtype](c)
+        ctx.save_for_backward(*kept, *made)
+        if groups and not plan.mean:
+            made += [mu.view_as(mu) for mu in kept[::2]]
+        ctx.plan = plan
         ctx.set_materialize_grads(False)
-        return (*made, kept[0].new_tensor(kl))
+        return (*made, torch.scalar_tensor(kl, dtype=kept[0].dtype))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-        groups, mean, with_kl, sources = ctx.rest
+        plan, kept = ctx.plan, ctx.saved_tensors
         weight = 0.0 if gradients[-1] is None else float(gradients[-1])
-        kept = ctx.saved_tensors
+        if plan.with_kl and weight == 0.0:
+            plan = plan._replace(with_kl=False)
         out: list[Any] = []
-        for at, source in enumerate(sources):
+        places, largest, many = [], 0, len(plan.numbers)
+        alive = [g if g is None or g.is_contiguous() else g.contiguous() for g in gradients]
+        for at, number in enumerate(plan.numbers):
             mu, width = kept[2 * at : 2 * at + 2]
-            work = _Work(source, mu, width, groups, mean, with_kl and weight != 0.0)
-            out += work.back(gradients[at] if groups else None, weight, mu)
-        return (None, None, None, None, *out)
+            m, d_mu, d_width = mu.numel(), torch.empty_like(mu), torch.empty_like(mu)
+            theta = g = mean = 0
+            if plan.groups:
+                theta, g = kept[2 * many + at].data_ptr(), _address(alive[at])
+                mean = 0 if plan.mean else _address(alive[many + at])
+            back = theta, g, mean, d_mu.data_ptr(), d_width.data_ptr()
+            places.append((number, m, mu.data_ptr(), width.data_ptr(), *back))
+            largest = max(largest, m)
+            out += (d_mu, d_width)
+        c, _keep = _struct(plan, places, weight, largest)
+        _BACK[kept[0].dtype](c)
+        return (None, *out)
+
+
+def _address(tensor: Tensor | None) -> int:
+    return 0 if tensor is None else tensor.data_ptr()
+
+
+def signs(source: Source, rows: int, channels: int, like: Tensor) -> Tensor:
+    """Random signs [rows][channels] (N10)."""
+    sign = torch.empty((rows, channels))
+    place = ffi.cast("float *", sign.data_ptr())
+    lib.xb_py_signs(source.sampler, source.stream, place, sign.numel())
+    return sign if like.dtype == torch.float32 else sign.to(like.dtype)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from crossbayes._native import lib
 from crossbayes.laws import Law
 from crossbayes.torch import functions
 from crossbayes.torch.noise import SIGNS_IN, SIGNS_OUT, Noise
@@ -39,12 +38,6 @@ class NoisyLayer(nn.Module):
     def law(self) -> Law:
         return self.noise.law
 
-    def random(self) -> Iterator[tuple[str, int]]:
-        """Names and tensor numbers of what is random."""
-        yield "kernel", self.tensor
-        if self.bias_log_sigma is not None:
-            yield "bias", self.tensor + 1
-
     def _pair(self, role: str) -> tuple[Tensor, Tensor]:
         """Means and log sigma of the kernel or the bias."""
         return getattr(self, f"{role}_mu"), getattr(self, f"{role}_log_sigma")
@@ -53,62 +46,73 @@ class NoisyLayer(nn.Module):
         """Standard deviations of the kernel or the bias."""
         return self._pair(role)[1].detach().exp()
 
-    def _sources(self) -> tuple[list[functions.Source], list[Tensor]]:
-        """The noise, and the means and log sigma, of each random tensor."""
-        sources: list[functions.Source] = []
-        pairs: list[Tensor] = []
-        for role, tensor in self.random():
-            sources.append(self.noise.source(tensor))
-            pairs += self._pair(role)
-        return sources, pairs
+    def pairs(self) -> list[Tensor]:
+        """Means and log sigma of each random tensor, one after another."""
+        p = self._parameters
+        made: list[Tensor] = [p["kernel_mu"], p["kernel_log_sigma"]]
+        if p.get("bias_log_sigma") is not None:
+            made += [p["bias_mu"], p["bias_log_sigma"]]
+        return made
+
+    def numbers(self) -> tuple[int, ...]:
+        """Tensor numbers of what is random, in the same order."""
+        kernel = self.tensor
+        return (kernel, kernel + 1) if self.bias_log_sigma is not None else (kernel,)
 
     def kl(self) -> Tensor:
         """KL of this layer's weights to the prior, in nats."""
-        sources, pairs = self._sources()
-        value: Tensor = functions.Draw.apply(0, False, True, sources, *pairs)[0]
+        plan = functions.Plan(self.noise.source(), self.numbers(), 0, False, True)
+        pairs = self.pairs()
+        functions.check(pairs)
+        value: Tensor = functions.Draw.apply(plan, *pairs)[0]
         return value
 
-    def drawn(self, groups: int = 1, mean: bool = True) -> tuple[Tensor, Tensor | None]:
+    def drawn(self, groups: int = 1) -> tuple[Tensor, Tensor | None]:
         """A draw of kernel and bias in the library's order; of several [groups][...].
 
-        ``mean`` False leaves the means out; the bias is None where the layer has none, or
-        where only its mean would be left.
+        Within a call of the network the draw is the one that the network made of all its
+        layers (networks.py).
         """
-        sources, pairs = self._sources()
-        with_kl = self.training and torch.is_grad_enabled()
-        made = functions.Draw.apply(groups, mean, with_kl, sources, *pairs)
-        self.__dict__["_last"] = (made[-1], self._stamp()) if with_kl else None
-        if self.bias_log_sigma is not None:
-            return made[0], made[1]
-        return made[0], self.bias_mu if mean else None
+        made = self._draws(groups, True)
+        return made[0], made[1] if len(made) > 1 else self.bias_mu
 
-    def _stamp(self) -> list[int]:
-        """The versions of parameters, which a step of an optimiser raises."""
-        named = self._parameters.values()
-        return [p._version for p in named if p is not None]
+    def drawn_apart(self) -> tuple[Tensor, Tensor | None, Tensor, Tensor | None]:
+        """Sigma z of kernel and bias, and then the means of both; None: there is no such."""
+        made = self._draws(1, False)
+        if len(made) > 2:
+            return made[0], made[1], made[2], made[3]
+        return made[0], None, made[1], self.bias_mu
+
+    def _draws(self, groups: int, mean: bool) -> Any:
+        made = self.noise.together.get(self) if groups == 1 else None
+        if made is not None:
+            return made
+        with_kl = self.training and torch.is_grad_enabled()
+        plan = functions.Plan(self.noise.source(), self.numbers(), groups, mean, with_kl)
+        pairs = self.pairs()
+        functions.check(pairs)
+        *made, kl = functions.Draw.apply(plan, *pairs)
+        self.__dict__["_last"] = (kl, stamp(pairs)) if with_kl else None
+        return made
 
     def last_kl(self) -> Tensor | None:
         """The KL that the last draw computed on its way, once; None where it cannot be used."""
         last = self.__dict__.pop("_last", None)
-        if last is None or last[1] != self._stamp():
+        if last is None or last[1] != stamp(self.pairs()):
             return None
         value: Tensor = last[0]
         return value
 
-    def signs(self, side: int, rows: int, channels: int, like: Tensor) -> Tensor:
-        """Random signs [rows][channels] of this layer (N10)."""
-        place = self.noise.signs(self.tensor | side)
-        z = torch.empty((rows, channels), dtype=torch.float32)
-        session = functions.context(z.numel())
-        lib.xb_sampler_fill_parallel(
-            session.ctx,
-            place.sampler,
-            functions.pointer(z, "float"),
-            z.numel(),
-            place.stream,
-            0,
+    def signs(
+        self, rows: int, channels: tuple[int, int], like: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Random signs [rows][channels] of this layer's inputs and outputs (N10)."""
+        r = self.noise.signs(self.tensor | SIGNS_IN)
+        s = self.noise.signs(self.tensor | SIGNS_OUT)
+        return (
+            functions.signs(r, rows, channels[0], like),
+            functions.signs(s, rows, channels[1], like),
         )
-        return -z.sign().to(like.dtype)  # the upper half of a word is the sign -1
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() < 2:
@@ -142,11 +146,13 @@ class NoisyLinear(NoisyLayer):
         return y.view(*x.shape[:-1], self.out_features)
 
     def _flipout(self, x: Tensor) -> Tensor:
-        rows, middle = len(x), (1,) * (x.dim() - 2)
-        r = self.signs(SIGNS_IN, rows, self.in_features, x).view(rows, *middle, -1)
-        s = self.signs(SIGNS_OUT, rows, self.out_features, x).view(rows, *middle, -1)
-        mean = _affine(x, self.kernel_mu, self.bias_mu)
-        return mean + s * _affine(x * r, *self.drawn(mean=False))
+        rows = len(x)
+        r, s = self.signs(rows, (self.in_features, self.out_features), x)
+        if x.dim() > 2:
+            middle = (1,) * (x.dim() - 2)
+            r, s = r.view(rows, *middle, -1), s.view(rows, *middle, -1)
+        delta, bias_delta, mu, bias_mu = self.drawn_apart()
+        return torch.addcmul(_affine(x, mu, bias_mu), s, _affine(x * r, delta, bias_delta))
 
 
 class NoisyConv(NoisyLayer):
@@ -192,11 +198,17 @@ class NoisyConv(NoisyLayer):
 
     def _flipout(self, x: Tensor) -> Tensor:
         rows, space = len(x), (1,) * (x.dim() - 2)
-        r = self.signs(SIGNS_IN, rows, self.in_channels, x).view(rows, -1, *space)
-        s = self.signs(SIGNS_OUT, rows, self.out_channels, x).view(rows, -1, *space)
-        mean = self._conv(x, self._turned(self.kernel_mu), self.bias_mu, self.groups)
-        delta, bias = self.drawn(mean=False)
-        return mean + s * self._conv(x * r, self._turned(delta), bias, self.groups)
+        r, s = self.signs(rows, (self.in_channels, self.out_channels), x)
+        r, s = r.view(rows, -1, *space), s.view(rows, -1, *space)
+        delta, bias_delta, mu, bias_mu = self.drawn_apart()
+        mean = self._conv(x, self._turned(mu), bias_mu, self.groups)
+        noise = self._conv(x * r, self._turned(delta), bias_delta, self.groups)
+        return torch.addcmul(mean, s, noise)
+
+
+def stamp(parameters: Sequence[Tensor]) -> list[tuple[int, int]]:
+    """Which parameters, and their versions, which a step of an optimiser raises."""
+    return [(id(p), p._version) for p in parameters]
 
 
 def _affine(x: Tensor, theta: Tensor, bias: Tensor | None) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -12,7 +11,8 @@ from torch import Tensor, nn
 from crossbayes._library import count
 from crossbayes.laws import Law
 from crossbayes.models import Model
-from crossbayes.torch.layers import NoisyConv, NoisyLayer, NoisyLinear
+from crossbayes.torch.functions import Draw, Plan, alike
+from crossbayes.torch.layers import NoisyConv, NoisyLayer, NoisyLinear, stamp
 from crossbayes.torch.noise import Noise
 
 _KINDS: dict[type, Any] = {nn.Linear: NoisyLinear, nn.Conv1d: NoisyConv, nn.Conv2d: NoisyConv}
@@ -63,7 +63,8 @@ def bayesian(
         replaced += 1
     if replaced == 0:
         raise ValueError(f"{type(module).__name__} has no Linear, Conv1d or Conv2d layer")
-    made.register_forward_pre_hook(_advance)
+    made.register_forward_pre_hook(_before)
+    made.register_forward_hook(_after, always_call=True)
     return made
 
 
@@ -77,20 +78,63 @@ def _numbers(module: Any) -> dict[str, int]:
     return numbers
 
 
-def _advance(module: Any, _: Any) -> None:
-    noise_of(module).advance(bool(module.training))
+def _before(module: Any, _: Any) -> None:
+    """The next draw, made of all layers at once where it does not depend on their inputs."""
+    layers = _noisy(module)
+    noise = layers[0].noise
+    training = bool(module.training)
+    noise.advance(training)
+    noise.together.kl = None
+    if noise.estimator != "example":
+        _draw(noise, layers, training and torch.is_grad_enabled())
 
 
-def _noisy(module: Any) -> Iterator[NoisyLayer]:
-    found = [layer for layer in module.modules() if isinstance(layer, NoisyLayer)]
+def _draw(noise: Noise, layers: list[NoisyLayer], with_kl: bool) -> None:
+    numbers: list[int] = []
+    pairs: list[Tensor] = []
+    for layer in layers:
+        numbers += layer.numbers()
+        pairs += layer.pairs()
+    if not alike(pairs):
+        return  # each layer draws for itself
+    mean = noise.estimator == "shared"
+    *made, kl = Draw.apply(Plan(noise.source(), numbers, 1, mean, with_kl), *pairs)
+    together, at, all_ = noise.together, 0, len(numbers)
+    for layer in layers:
+        end = at + len(layer.numbers())
+        own = made[at:end] if mean else made[at:end] + made[all_ + at : all_ + end]
+        together.drawn[layer], at = own, end
+    if with_kl:
+        together.kl = kl, stamp(pairs)
+
+
+def _after(module: Any, *_: Any) -> None:
+    noise_of(module).together.drawn.clear()
+
+
+def _collect(module: Any, found: dict[NoisyLayer, None]) -> None:
+    """As ``modules()``, which takes three times as long; a step asks three times."""
+    if isinstance(module, NoisyLayer):
+        found[module] = None
+        return
+    for child in module._modules.values():
+        if child is not None:
+            _collect(child, found)
+
+
+def _noisy(module: Any) -> list[NoisyLayer]:
+    """The layers with noise, each once."""
+    found: dict[NoisyLayer, None] = {}
+    if isinstance(module, nn.Module):
+        _collect(module, found)
     if not found:
         raise ValueError(f"{type(module).__name__} has no layer with noise; see bayesian()")
-    yield from found
+    return list(found)
 
 
 def noise_of(module: Any) -> Noise:
     """The noise that the layers of a network share: its seed, step, sample and law."""
-    return next(_noisy(module)).noise
+    return _noisy(module)[0].noise
 
 
 def kl(module: Any) -> Tensor:
@@ -114,8 +158,22 @@ def free_energy(module: Any, nll: Tensor, examples: int, temperature: float = 1.
     n = count(examples, "examples", 1)
     if not isinstance(nll, Tensor) or nll.dim() != 0:
         raise ValueError("nll: expected one number, the mean over the batch")
-    parts = [_divergence(layer) for layer in _noisy(module)]
-    return nll + sum(parts[1:], parts[0]) * (temperature / n)
+    total = _last_kl(module)
+    if total is None:
+        parts = [_divergence(layer) for layer in _noisy(module)]
+        total = sum(parts[1:], parts[0])
+    return torch.add(nll, total, alpha=temperature / n)
+
+
+def _last_kl(module: Any) -> Tensor | None:
+    """The KL that the last call of the network computed, once; None where it cannot be used."""
+    layers = _noisy(module)
+    together = layers[0].noise.together
+    last, together.kl = together.kl, None
+    if last is None or last[1] != stamp([p for layer in layers for p in layer.pairs()]):
+        return None
+    value: Tensor = last[0]
+    return value
 
 
 def _divergence(layer: NoisyLayer) -> Tensor:

@@ -6,6 +6,7 @@ step) and nothing else (maths N7), so it can be repeated, and is the C library's
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from crossbayes import _options
@@ -19,12 +20,26 @@ PREDICT_STEP = 2**32 - 1  # (P1) where predictions draw; training never gets the
 SIGNS_IN, SIGNS_OUT = 1 << 30, 1 << 31  # (N10) tensors whose draws give the signs
 _STREAM = ffi.typeof("xb_stream *")
 _gaussian: list[Any] = []
+_MADE = ("_kl", "_sampler", "together")  # what copies make anew
+
+
+class _Together(threading.local):
+    """The draws of all layers within a call of their network, and the KL of the last one.
+
+    Each thread has its own.
+    """
+
+    def __init__(self) -> None:
+        self.drawn: dict[Any, Any] = {}
+        self.kl: Any = None
+        self.get = self.drawn.get
 
 
 class Noise:
     """The noise that the layers of one network share."""
 
     def __init__(self, law_: Law | str, prior: str, seed: int | None, estimator: str) -> None:
+        self.together = _Together()
         self.prior = prior
         self.seed = seed_of(seed)
         self.step, self.sample = -1, -1  # of the last call; the first is number 0
@@ -83,9 +98,9 @@ class Noise:
         """The next prediction is draw number ``sample``: that of ``Model.draws``."""
         self.sample = count(sample, "sample", 0, 2**32 - 1) - 1
 
-    def source(self, tensor: int) -> Source:
-        """Where the draws of a tensor are now."""
-        return Source(self._sampler, self._stream(tensor), self._kl)
+    def source(self) -> Source:
+        """Where draws are now."""
+        return Source(self._sampler, self._stream(0), self._kl)
 
     def signs(self, tensor: int) -> Source:
         """Where the signs of a tensor are: the signs of gaussian draws, bit 31 of the word."""
@@ -103,11 +118,12 @@ class Noise:
     # ---- copies
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in vars(self).items() if k not in ("_kl", "_sampler")}
+        state = {k: v for k, v in vars(self).items() if k not in _MADE}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
+        self.together = _Together()
         self.law = self._law
 
     def __repr__(self) -> str:

@@ -268,6 +268,48 @@ def test_aihwkit_cells_relax_as_the_devices_did():
     ).all()
 
 
+def on_tiles(net, noise_model):
+    """A network on AIHWKit's own tiles, programmed and read a second later."""
+    conversion = pytest.importorskip(
+        "aihwkit.nn.conversion", reason="skipped: aihwkit's tiles are not compiled here"
+    )
+    from aihwkit.simulator.configs import InferenceRPUConfig
+
+    config = InferenceRPUConfig(noise_model=noise_model)
+    config.forward.is_perfect = True
+    config.drift_compensation = None
+    made = conversion.convert_to_analog(net, config).eval()
+    made.program_analog_weights()
+    made.drift_analog_weights(1.0)
+    return made
+
+
+def test_aihwkit_tiles_run_with_the_laws_noise():
+    """Weights on the tiles are off by the law's draws, a cell at 0 by those above 0."""
+    torch = pytest.importorskip("torch")
+    find_aihwkit()
+    torch.manual_seed(1)
+    net = torch.nn.Sequential(torch.nn.Linear(60, 50), torch.nn.ReLU(), torch.nn.Linear(50, 2))
+    law, std = "bimodal:m=0.9", 0.5
+
+    def programmed():
+        return on_tiles(net, xb.to_aihwkit(law, programming_std=std))
+
+    first, again = programmed(), programmed()
+    weights = first[0].get_weights()[0]
+    assert (weights == again[0].get_weights()[0]).all()
+    plain = net[0].weight.detach()
+    g_max = xb.to_aihwkit(law).g_converter.g_max
+    off = (weights - plain) * g_max / plain.abs().max()  # microsiemens
+    z = xb.law(law).rvs(200_000, seed=5, standardise=True)
+    expected = std * np.sqrt(z.var() + np.maximum(z, 0).var())
+    # Of these pairs no cell is cut at 0 but the empty one.
+    clear = plain.abs() > 0.2 * plain.abs().max()
+    assert abs(float(off[clear].std()) / expected - 1) < 0.1
+    x = torch.randn(4, 60)
+    assert 0 < float((first(x) - net(x)).abs().max()) < 0.5
+
+
 def test_simulators_refuse():
     find_crosssim()
     find_aihwkit()

@@ -93,7 +93,8 @@ def c_pass(net, text, x, estimator, law, seed, dy):
     out = session.make(lib.xb_pass_create, parsed, options)
     weights = lib.xb_model_weights(model._c)
     noise = ffi.new("xb_noise *")
-    noise.sampler = xb.law(law).sampler(True)
+    sampler = xb.law(law).sampler(True)  # the struct does not keep it alive
+    noise.sampler = sampler
     noise.key = lib.xb_key_make(seed, lib.XB_PURPOSE_WEIGHT)
     y = np.empty(dy.shape, np.float32)
     n = lib.xb_net_param_count(parsed)
@@ -219,6 +220,87 @@ def test_the_kl_follows_the_parameters():
         net[0].kernel_log_sigma += 1
     expected = xt.kl(net)
     torch.testing.assert_close(xt.free_energy(net, torch.zeros(()), 1), expected)
+
+
+def test_a_network_draws_what_its_layers_would():
+    """One draw of the whole network: the numbers and gradients of layers that draw alone."""
+    x, results = torch.randn(5, 2, 6, 6), []
+    for together in (True, False):
+        net = xt.bayesian(image_net(), law="mtj", seed=3, random="all", sigma=0.2)
+        if not together:
+            noise = xt.noise_of(net)
+            noise.advance(True)
+            y = x
+            for layer in net:
+                y = layer(y)
+        else:
+            y = net(x)
+        y.square().sum().backward()
+        results.append([y.detach(), *(p.grad for p in net.parameters())])
+    for one, other in zip(*results):
+        torch.testing.assert_close(one, other)
+
+
+def test_two_calls_before_a_gradient():
+    """Draws of several calls go into one loss: each has its own noise in the backward pass."""
+    net = xt.bayesian(dense_net(), law="mtj", random="all", sigma=0.3)
+    x = torch.randn(3, 4)
+    (net(x).square().mean() + net(x).square().mean()).backward()
+    both = [p.grad.clone() for p in net.parameters()]
+    for p in net.parameters():
+        p.grad = None
+    xt.noise_of(net).step = -1
+    for _ in range(2):
+        net(x).square().mean().backward()
+    for a, p in zip(both, net.parameters()):
+        torch.testing.assert_close(a, p.grad)
+
+
+def test_the_kl_is_that_of_the_parameters_used():
+    """A call with other parameters does not leave its KL to the network's own."""
+    net = xt.bayesian(dense_net())
+    other = {k: v.detach() + 1 for k, v in net.named_parameters()}
+    torch.func.functional_call(net, other, (torch.zeros(1, 4),))
+    torch.testing.assert_close(xt.free_energy(net, torch.zeros(()), 1), xt.kl(net))
+
+
+def test_a_network_inside_another_and_one_that_fails():
+    net = xt.bayesian(dense_net())
+    whole = nn.Sequential(net, nn.Linear(3, 1))
+    loss = whole(torch.zeros(2, 4)).mean()
+    torch.testing.assert_close(xt.free_energy(whole, loss, 1), loss + xt.kl(net))
+    with pytest.raises(RuntimeError):
+        net(torch.zeros(2, 5))
+    assert not xt.noise_of(net).together.drawn
+    net.eval()
+    again = copy.deepcopy(net)
+    assert (net(torch.ones(2, 4)) == again(torch.ones(2, 4))).all()
+
+
+def test_threads_have_their_own_draws():
+    from concurrent.futures import ThreadPoolExecutor
+
+    net = xt.bayesian(dense_net(), law="mtj", sigma=0.3).eval()
+    noise, x = xt.noise_of(net), torch.randn(6, 4)
+    with torch.no_grad():
+        drawn = {}
+        for s in range(200):
+            noise.at(s)
+            drawn[net(x).numpy().tobytes()] = s
+        noise.at(0)
+        with ThreadPoolExecutor(4) as pool:
+            for y in pool.map(lambda _: net(x).detach().numpy().tobytes(), range(150)):
+                assert y in drawn
+
+
+def test_layers_of_two_precisions():
+    net = xt.bayesian(dense_net(), random="all")
+    net[2].double()
+    net[1].register_forward_hook(lambda m, i, o: o.double())
+    y = net(torch.zeros(2, 4))
+    assert y.dtype == torch.float64
+    xt.free_energy(net, y.mean(), 10).backward()
+    assert all(p.grad is not None and p.grad.dtype == p.dtype for p in net.parameters())
 
 
 def test_a_linear_model_learns_its_exact_posterior():

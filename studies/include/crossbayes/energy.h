@@ -6,9 +6,9 @@
  *     xb_model *model = NULL;
  *     if (xb_energy_train(ctx, &model, &o) != XB_OK) ...
  *
- * The net is 1 -> width^depth -> 1 with elu, asked at x = 0; its weights are Gaussian,
- * and training makes its output, over draws of the weights, a standard normal. Formulas:
- * docs/maths.md, section G.
+ * The net is 1 -> width^depth -> 1 with elu, evaluated at x = 0; its weights are
+ * Gaussian, and training makes its output, over draws of the weights, a standard normal.
+ * Formulas: docs/maths.md, section G.
  */
 #ifndef CROSSBAYES_ENERGY_H
 #define CROSSBAYES_ENERGY_H
@@ -20,14 +20,14 @@
 extern "C" {
 #endif
 
-/* E|f - Y|^1.5 for a standard normal Y, and its derivative; good to 1e-14. */
+/* E|f - Y|^1.5 for a standard normal Y, and its derivative, accurate to 1e-14. */
 XB_API double xb_energy_normal(double f, double *slope);
 
 /* (G1) 2 E|f - Y|^1.5 - E|f - f'|^1.5 of a sample f [n], pairs i != j only: unbiased.
- * df [n], the gradient, is written. n >= 2. What is not finite stays so. */
+ * The gradient df [n] is set. n >= 2. NaN and infinities propagate. */
 XB_API double xb_energy_loss(float *df, const float *f, int64_t n);
 
-/* What the loss comes to, in the mean, when f is standard normal: no law has less. */
+/* The mean of the loss if f is standard normal, which no other law goes below. */
 #define XB_ENERGY_LEAST 1.446409084632077
 
 typedef struct xb_energy_options {
@@ -45,9 +45,9 @@ typedef struct xb_energy_options {
 
 XB_OPTIONS(energy);
 
-/* A model of one feature x and no noise of its own (a standard deviation of 1e-6). One
- * thread; the same bytes everywhere. XB_E_NUMERIC where training left the finite
- * numbers. */
+/* A model of one feature x without noise of its own (a standard deviation of 1e-6). Runs
+ * in one thread and gives the same bytes everywhere. XB_E_NUMERIC if training diverges.
+ */
 XB_API xb_status xb_energy_train(xb_ctx *ctx, xb_model **out,
                                  const xb_energy_options *opt);
 

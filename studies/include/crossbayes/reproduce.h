@@ -1,5 +1,5 @@
-/* crossbayes/reproduce.h: the paper's figures in order, each set beside what the paper
- * says of it.
+/* crossbayes/reproduce.h: reproduces the paper's figures in order, each beside what the
+ * paper says about it.
  *
  *     xb_reproduce_options opt = xb_reproduce_options_default();
  *     opt.effort = XB_EFFORT_QUICK;
@@ -9,11 +9,11 @@
  *         puts(xb_reproduction_claim(r, i).number);
  *     xb_reproduction_destroy(r);
  *
- * In `dir`: fig1 .. fig8, each with a study's tables, facts and figures and a stamp of
- * what made them; claims.json; index.html, the page. What is there, made by the same
- * build with the same options, and unchanged to the last byte is not made again; what was
- * cut off goes on where it stood. Either way the files are the same bytes as those of an
- * undisturbed run.
+ * The folder `dir` gets fig1 to fig8, each with a study's tables, facts and figures and a
+ * record of how they were made; claims.json; and index.html, the page. Results that were
+ * made by the same build with the same options and are unchanged to the last byte are not
+ * made again; an interrupted run continues where it stopped. In both cases the files have
+ * the same bytes as those of an uninterrupted run.
  *
  * The small structs that accessors return are values: they are frozen.
  */
@@ -37,9 +37,10 @@ typedef enum xb_effort {
 typedef struct xb_reproduce_options {
     size_t struct_size;
     xb_effort effort;
-    unsigned figures;  /* bit n: Fig. n is wanted; 0: all of them */
-    const char *faces; /* the folder of UTKFace; NULL: drawn faces, which prove nothing */
-    unsigned formats;  /* of figures; SVG is always made */
+    unsigned figures; /* bit n: Fig. n is wanted; 0: all of them */
+    const char
+        *faces; /* the folder of UTKFace; NULL: synthetic faces, which prove nothing */
+    unsigned formats; /* of figures; SVG is always made */
     uint64_t seed;
 } xb_reproduce_options;
 
@@ -52,8 +53,8 @@ XB_API const char *xb_paper_figure_study(int64_t figure);
 typedef struct xb_claim {
     int64_t figure;
     const char *id;          /* "two-points": for scripts */
-    const char *claim;       /* what is said */
-    const char *paper;       /* how much, or where */
+    const char *claim;       /* what the paper says */
+    const char *paper;       /* the number it reports, or where it says so */
     double value, std_error; /* ours; NAN: none */
     const char *number;      /* the same in words */
     xb_finding_kind finding; /* computed from the study, never set beforehand */
@@ -65,25 +66,27 @@ typedef struct xb_reproduction xb_reproduction;
 /* Plans (crossbayes/files.h) what xb_reproduce may write. */
 XB_API xb_status xb_reproduce_plan(xb_ctx *ctx, const char *dir, const char *label);
 
-/* Progress is told for the whole, in thousandths. opt NULL: the defaults. */
+/* Progress is reported for the whole run, in thousandths. opt NULL: the defaults. */
 XB_API xb_status xb_reproduce(xb_ctx *ctx, xb_reproduction **out, const char *dir,
                               const xb_reproduce_options *opt);
 XB_API void xb_reproduction_destroy(xb_reproduction *r); /* NULL is fine */
 
-/* Claims of all figures that are there, made now or before, by figure. */
+/* The claims of all figures that exist, made now or before, in the order of the figures.
+ */
 XB_API int64_t xb_reproduction_count(const xb_reproduction *r);
 XB_API xb_claim xb_reproduction_claim(const xb_reproduction *r, int64_t i);
 
-/* What became of Fig. n. */
+/* The state of Fig. n. */
 typedef enum xb_figure_state {
-    XB_FIGURE_ABSENT = 0, /* not asked for, and not there with these options */
-    XB_FIGURE_KEPT,       /* done before */
+    XB_FIGURE_ABSENT = 0, /* not requested, and not present with these options */
+    XB_FIGURE_KEPT,       /* made by an earlier run and kept */
     XB_FIGURE_MADE
 } xb_figure_state;
 
 XB_API xb_figure_state xb_reproduction_figure(const xb_reproduction *r, int64_t figure);
 
-/* The claims as JSON text; xb_free() it. It is what claims.json holds. */
+/* The claims as JSON text, which is the contents of claims.json. Free it with xb_free().
+ */
 XB_API xb_status xb_reproduction_json(xb_ctx *ctx, char **out, const xb_reproduction *r);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* crossbayes/studies.h: the whole API of libcrossbayes-studies, which stands on
+/* crossbayes/studies.h: the whole API of libcrossbayes-studies, which is built on
  * libcrossbayes: the paper's experiments, their figures and pages. */
 #ifndef CROSSBAYES_STUDIES_H
 #define CROSSBAYES_STUDIES_H

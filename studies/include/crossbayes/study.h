@@ -31,12 +31,12 @@ typedef struct xb_study_options {
                                    utkface: the folder, or "synthetic" */
     const char *target;         /* its column, name or number; NULL: the last */
     xb_noise_scale noise_scale; /* scalar */
-    int64_t size;               /* utkface: side of an image; 0: as planned */
+    int64_t size;               /* utkface: side of an image; 0: the study's own */
     const char *cache;          /* utkface: file of decoded images; NULL: as for
                                    xb_image_options */
-    bool no_cache;              /* utkface: keep none */
+    bool no_cache;              /* utkface: keep no decoded images */
     const char *work;           /* utkface: folder for checkpoints; NULL: none are kept */
-    bool resume;                /* utkface: go on from them */
+    bool resume;                /* utkface: continue from the checkpoints */
     bool quick;                 /* fewer draws and orders: seconds, not minutes */
     uint64_t seed;
     /* energy and narrow only: */
@@ -50,9 +50,9 @@ typedef struct xb_study_options {
     bool full;         /* energy: depths to 4, four times the draws */
     bool kernels_only; /* biases fixed, not random */
     double keep_n_eff; /* 0: weight of the penalty that keeps n_eff large (maths G5) */
-    const char *cells; /* folder where finished nets are kept and looked for: a study
-                          that was stopped goes on where it stood. NULL: none */
-    double loss;       /* retention: nats that a refresh is for; 0: 0.1 */
+    const char *cells; /* folder that keeps finished nets, so that a study that was
+                          stopped continues where it stopped. NULL: none */
+    double loss;       /* retention: loss in nats at which a refresh is due; 0: 0.1 */
 } xb_study_options;
 
 XB_OPTIONS(study);
@@ -88,10 +88,10 @@ XB_API xb_fact xb_study_fact_at(const xb_study *study, int64_t i);
 
 /* A finding: a verdict in words, from the facts and tables and their errors. */
 typedef enum xb_finding_kind {
-    XB_FINDING_NONE = 0, /* nothing to say */
+    XB_FINDING_NONE = 0, /* no verdict */
     XB_FINDING_AGREES,
     XB_FINDING_DIFFERS,
-    XB_FINDING_UNCLEAR /* the errors are too large to say */
+    XB_FINDING_UNCLEAR /* the errors are too large to decide */
 } xb_finding_kind;
 
 typedef struct xb_finding {
@@ -108,17 +108,18 @@ XB_API xb_finding xb_study_finding_at(const xb_study *study, int64_t i); /* borr
  * finished nets, and xb_study_write to `dir`. */
 XB_API xb_status xb_study_plan(xb_ctx *ctx, const char *name, const xb_study_options *opt,
                                const char *dir, const char *label);
-/* NAME.json (facts, findings, provenance, list of tables) and one CSV per table. */
+/* Writes NAME.json (facts, findings, provenance, list of tables) and one CSV file per
+ * table. */
 XB_API xb_status xb_study_write(xb_ctx *ctx, const xb_study *study, const char *dir);
-/* A study back from what xb_study_write left: the same tables and facts. Nothing in the
- * files is trusted. */
+/* Reads a study back from the files of xb_study_write, with the same tables and facts.
+ * Nothing in the files is trusted. */
 XB_API xb_status xb_study_read(xb_ctx *ctx, xb_study **out, const char *dir,
                                const char *name);
 /* The JSON text alone; xb_free() it. */
 XB_API xb_status xb_study_json(xb_ctx *ctx, char **out, const xb_study *study);
 
-/* Synthetic faces: n drawings of size x size, of nobody, whose age in years can be read
- * from them within a few years (maths S3). */
+/* Synthetic faces: n drawings of size x size pixels that show no real person; each shows
+ * its age to within a few years (maths S3). */
 XB_API xb_status xb_builtin_faces(xb_ctx *ctx, xb_images **out, int64_t n, int64_t size,
                                   uint64_t seed);
 

@@ -1,0 +1,133 @@
+/* comm.c: what ranks together do with numbers that are spread over them; see comm.h.
+ * Everything is made of swaps: bytes out to one rank while others come in.
+ *
+ * With R ranks a gather takes log2 R swaps one after the other, a share as many, a sum at
+ * most as many as its tree is deep and a share. Which rank adds which two parts follows
+ * from the parts' numbers alone, so a sum has the same bytes for any R (maths M3). */
+#include "base/comm.h"
+
+xb_comm *xb_comm_together(const xb_ctx *ctx)
+{
+    xb_comm *c = ctx ? ctx->comm : NULL;
+    return c && c->together && c->size > 1 && !c->busy ? c : NULL;
+}
+
+bool xb_comm_first(const xb_ctx *ctx)
+{
+    return !ctx || !ctx->comm || !ctx->comm->together || ctx->comm->rank == 0;
+}
+
+xb_status xb_comm_check(xb_ctx *ctx)
+{
+    xb_comm *c = ctx->comm;
+    if (!c || !c->broken) return XB_OK;
+    XB_TRY(c->look(ctx, c, true));
+    return xb_fail(ctx, XB_E_ELSEWHERE, "rank 0 has ended");
+}
+
+static void swap(xb_comm *c, int64_t to, const void *out, int64_t n, int64_t from,
+                 void *in, int64_t m)
+{
+    if (n == 0) to = -1;
+    if (m == 0) from = -1;
+    if (c->broken || (to < 0 && from < 0)) return;
+    if (!c->swap(c, to, out, n, from, in, m)) c->broken = true;
+}
+
+/* ---- gather */
+
+/* Elements of ranks first .. first + count - 1, which must not go beyond the last. */
+static void *part_of(void *all, int64_t each, const int64_t *cut, int64_t first,
+                     int64_t count, int64_t *bytes)
+{
+    *bytes = (cut[first + count] - cut[first]) * each;
+    return (char *)all + cut[first] * each;
+}
+
+typedef struct range {
+    int64_t first, count; /* of ranks */
+} range;
+
+/* Part k of ranks first .. first + count - 1, counted round the circle: up to the last
+ * rank, then from 0 on. */
+static range turn(int64_t size, int64_t first, int64_t count, int k)
+{
+    const int64_t before = first + count <= size ? count : size - first;
+    return k == 0 ? (range){first, before} : (range){0, count - before};
+}
+
+/* Rank r has what ranks r .. r + have - 1 had; it gets as much from r + have and gives
+ * what it has to r - have. */
+static void double_up(xb_comm *c, void *all, int64_t each, const int64_t *cut,
+                      int64_t have)
+{
+    const int64_t size = c->size, count = have <= size - have ? have : size - have;
+    const int64_t from = (c->rank + have) % size, to = (c->rank + size - have) % size;
+    for (int k = 0; k < 2; k++) {
+        const range gives = turn(size, c->rank, count, k);
+        const range gets = turn(size, from, count, k);
+        int64_t n = 0, m = 0;
+        const void *out = part_of(all, each, cut, gives.first, gives.count, &n);
+        void *in = part_of(all, each, cut, gets.first, gets.count, &m);
+        swap(c, to, out, n, from, in, m);
+    }
+}
+
+void xb_comm_gather(xb_comm *comm, void *all, int64_t each, const int64_t *cut)
+{
+    for (int64_t have = 1; have < comm->size; have *= 2)
+        double_up(comm, all, each, cut, have);
+}
+
+/* ---- share */
+
+void xb_comm_share(xb_comm *comm, void *bytes, int64_t n)
+{
+    int64_t step = 1;
+    while (step < comm->size) step *= 2;
+    for (step /= 2; step > 0; step /= 2) {
+        const int64_t place = comm->rank % (2 * step);
+        if (place == 0 && comm->rank + step < comm->size)
+            swap(comm, comm->rank + step, bytes, n, -1, NULL, 0);
+        else if (place == step)
+            swap(comm, -1, NULL, 0, comm->rank - step, bytes, n);
+    }
+}
+
+/* ---- sum */
+
+static int64_t owner_of(const xb_comm *c, const int64_t *cut, int64_t part)
+{
+    int64_t rank = 0;
+    while (rank + 1 < c->size && part >= cut[rank + 1]) rank++;
+    return rank;
+}
+
+typedef struct sum_job {
+    xb_comm *comm;
+    char *slot;
+    int64_t stride, n;
+    const int64_t *cut;
+    xb_tree_fn add;
+    void *arg;
+} sum_job;
+
+/* An xb_tree_fn: part `from` goes to the rank that has `to`, which adds it. */
+static void add_part(void *arg, int64_t to, int64_t from)
+{
+    const sum_job *j = arg;
+    xb_comm *c = j->comm;
+    const int64_t a = owner_of(c, j->cut, to), b = owner_of(c, j->cut, from);
+    char *part = j->slot + from * j->stride;
+    if (a != b && c->rank == b) swap(c, a, part, j->n, -1, NULL, 0);
+    if (a != b && c->rank == a) swap(c, -1, NULL, 0, b, part, j->n);
+    if (c->rank == a && !c->broken) j->add(j->arg, to, from);
+}
+
+void xb_comm_sum(xb_comm *comm, void *slot, int64_t stride, int64_t n, int64_t count,
+                 const int64_t *cut, xb_tree_fn add, void *arg)
+{
+    sum_job job = {comm, slot, stride, n, cut, add, arg};
+    xb_tree_add(count, add_part, &job);
+    xb_comm_share(comm, slot, n);
+}
