@@ -147,13 +147,13 @@ memory: deps
 	./tests/valgrind.sh $(BUILD)/check
 
 # Breaks the product on purpose, place by place (tools/mutations.txt): does the suite
-# notice? RANDOM=100 SEED=1 draws the places instead. Needs the build of `make check`;
-# sources and build stay as they are.
+# notice? RANDOM=100 SEED=1 draws the places instead; MINUTES=10 ends it early, and the next
+# run goes on. Needs the build of `make check`; sources and build stay as they are.
 mutate: deps
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check
 	./tools/mutate.py $(BUILD)/check --out $(BUILD)/mutants.md \
-		$(if $(RANDOM),--random $(RANDOM) $(if $(SEED),--seed $(SEED)),--all)
+		$(if $(RANDOM),--random $(RANDOM) $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES)),--all)
 
 BENCH_BUILD = $(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF && \
 	ninja -C $(BUILD)/bench

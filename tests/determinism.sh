@@ -1,11 +1,12 @@
 #!/bin/sh
 # determinism.sh PROGRAM SOURCE: the same command, the same bytes: whatever the number of
-# threads, the instruction-set level (PROGRAM takes it from $XB_LEVEL, see level.c) and
-# the compiler's optimisation. Where bytes differ for a reason (docs/reliability.md),
+# threads, the locale, the instruction-set level (PROGRAM takes both from the environment,
+# see level.c) and the compiler's optimisation. Where bytes differ for a reason (docs/reliability.md),
 # numbers must agree within the tolerance told there.
 #
-# Quick: the main commands, threads 1 and 3, levels v3 and v4, tolerance of v2.
-# XB_LONG=1: every command, threads 1, 2, 3 and 8, all levels, builds with -O0 and -O3,
+# Quick: the main commands, threads 1 and 3 (with a decimal comma), levels v3 and v4,
+# tolerance of v2.
+# XB_LONG=1: every command, threads 1, 2, 3 and 8 (3 with a decimal comma), all levels, builds with -O0 and -O3,
 # other kernels of the C library and of BLAS.
 set -eu
 export LC_ALL=C
@@ -117,6 +118,16 @@ run() {
     find "$folder" -name '*.err' -size 0 -delete
 }
 
+# The same where numbers have a comma, which C programs call locale de_DE.
+run_comma() {
+    localedef -i de_DE -f UTF-8 "$work/de_DE.UTF-8" || complain "no locale with a comma"
+    export LOCPATH="$work" LC_ALL=de_DE.UTF-8
+    run "$@"
+    export LC_ALL=C
+    unset LOCPATH
+    rm -rf "$work/de_DE.UTF-8"
+}
+
 same() {
     diff -rq "$work/$1" "$work/$2" > "$work/difference" || {
         complain "$1 and $2 differ:"
@@ -140,18 +151,20 @@ cd "$work"
 make_data
 if [ -z "$long" ]; then
     run base $best 1 main_commands
-    run threads3 $best 3 main_commands
+    run_comma threads3 $best 3 main_commands
     same base threads3
     [ $best -lt 4 ] || { run level3 3 2 main_commands && same base level3; }
 else
     run base $best 1 main_commands more_commands
-    for t in 2 3 8; do
+    for t in 2 8; do
         run threads$t $best $t main_commands more_commands
         same base threads$t
     done
+    run_comma threads3 $best 3 main_commands more_commands
+    same base threads3
     [ $best -lt 4 ] || { run level3 3 2 main_commands more_commands && same base level3; }
     run images $best 1 image_commands
-    run images3 $best 3 image_commands
+    run_comma images3 $best 3 image_commands
     same images images3
 fi
 

@@ -407,6 +407,9 @@ static void names_that_were_meant(void **state)
     for (int i = 0; i < XB_COUNT(cases); i++)
         assert_int_equal(xb_nearest(cases[i].word, names, 4), cases[i].expected);
     assert_int_equal(xb_nearest("mtj", names, 0), -1);
+    static const char *const long_name[] = {
+        "a name that is too long to be meant by a word"};
+    assert_int_equal(xb_nearest("a name that is too lung", long_name, 1), -1);
 }
 
 int main(void)

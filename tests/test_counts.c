@@ -1,10 +1,10 @@
-/* Counts from end to end (the laws alone: test_count_laws.c): gradients against
+/* Counts from end to end (the laws alone: test_count_masses.c): gradients against
  * differences, training of Poisson and negative binomial tables, intervals that stay at 0
  * or above, files, ensembles, several targets, arrays, and what is refused. */
 #include "noisetables.h"
 #include "slopetest.h"
 
-#include "base/count_law.h"
+#include "base/count_mass.h"
 
 typedef enum count_kind { PLAIN, SPREAD } count_kind;
 

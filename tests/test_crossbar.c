@@ -125,6 +125,7 @@ static void bytes_do_not_depend_on_the_cut(void **state)
             double *a = test_reads(ctx, m, &array, x, INPUTS, 0, READS);
             xb_ctx_set_threads(ctx, 3);
             double *b = test_reads(ctx, m, &array, x, INPUTS, 0, READS);
+            xb_ctx_set_threads(ctx, 20);
             double *c = test_reads(ctx, m, &array, x, INPUTS, 7, READS - 7);
             size_t row = (size_t)(INPUTS * out) * sizeof *a;
             assert_memory_equal(a, b, READS * row);

@@ -357,6 +357,7 @@ static void test_width(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* 700 draws are eleven blocks: a tree that is not full, by one wave and by many. */
 static void test_threads(void **state)
 {
     (void)state;
@@ -364,17 +365,21 @@ static void test_threads(void **state)
     xb_law *law = test_law(ctx, "mtj");
     plan_net *p =
         make_net(ctx, "dense 5, elu, dense 3, relu, dense 1", 1, 0.5, XB_STOCHASTIC_ALL);
-    xb_plan plan[2];
+    static const int threads[] = {1, 5, 40};
+    xb_plan plan[XB_COUNT(threads)];
     xb_plan_options opt = xb_plan_options_default();
-    opt.draws = 2048, opt.weight_draws = 100, opt.measure = false;
-    for (int i = 0; i < 2; i++) {
-        xb_ctx_set_threads(ctx, i ? 5 : 1);
+    opt.draws = 2048, opt.weight_draws = 700, opt.measure = false;
+    for (int i = 0; i < XB_COUNT(threads); i++) {
+        xb_ctx_set_threads(ctx, threads[i]);
         assert_ok(ctx, xb_plan_fill(ctx, &plan[i], p->net, &p->weights, p->x, law, &opt));
+        assert_true(plan[0].predicted.value == plan[i].predicted.value);
+        assert_true(plan[0].predicted.std_error == plan[i].predicted.std_error);
+        assert_true(plan[0].n_eff == plan[i].n_eff && plan[0].rule == plan[i].rule);
     }
-    assert_true(plan[0].predicted.value == plan[1].predicted.value);
-    assert_true(plan[0].predicted.std_error == plan[1].predicted.std_error);
-    assert_true(plan[0].n_eff == plan[1].n_eff && plan[0].rule == plan[1].rule);
     assert_int_equal(plan[0].layers, 3);
+    assert_int_equal(plan[0].weights, XB_PLAN_WEIGHTS); /* the largest first */
+    for (int i = 1; i < XB_PLAN_WEIGHTS; i++)
+        assert_true(plan[0].weight[i].share <= plan[0].weight[i - 1].share);
     free_net(p);
     xb_law_destroy(law);
     xb_ctx_destroy(ctx);

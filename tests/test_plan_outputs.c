@@ -127,6 +127,8 @@ static void a_verdict_at_an_interval(void **state)
     assert_close(v.read_interval, 0.001, 1e-15);
     assert_close(v.independent, 4. / 3, 1e-9);
     assert_non_null(strstr(v.text, "Not usable at a read interval of 1 ms, usable from"));
+    assert_ok(ctx, xb_draws_judge(ctx, &v, path, 0, 1));
+    assert_close(v.independent, 1, 1e-9);
     assert_ok(ctx, xb_draws_judge(ctx, &v, path, 0.002, 2));
     assert_close(v.independent, 8. / 5, 1e-9);
     assert_int_equal(v.usable, XB_USABLE_SLOWER);

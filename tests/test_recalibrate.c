@@ -146,7 +146,8 @@ static void what_cannot_be_recalibrated_is_refused(void **state)
     (void)state;
     xb_ctx *ctx = test_ctx();
     xb_model *m = small_model(ctx, 1);
-    xb_scores *few = scores_of(ctx, 1, 49, 1), *classes = NULL;
+    xb_scores *few = scores_of(ctx, 1, 49, 1), *enough = scores_of(ctx, 1, 50, 1);
+    xb_scores *classes = NULL;
     xb_score coverage, area;
     assert_int_equal(xb_model_calibrate(ctx, m, few), XB_E_ARGUMENT);
     assert_non_null(strstr(xb_ctx_message(ctx), "49 rows"));
@@ -164,8 +165,11 @@ static void what_cannot_be_recalibrated_is_refused(void **state)
     assert_int_equal(xb_model_set_calibration(ctx, m, level), XB_E_INPUT);
     level[50] = NAN;
     assert_int_equal(xb_model_set_calibration(ctx, m, level), XB_E_INPUT);
+    assert_ok(ctx, xb_model_calibrate(ctx, m, enough));
+    assert_non_null(xb_model_calibration(m));
     xb_scores_destroy(classes);
     xb_scores_destroy(few);
+    xb_scores_destroy(enough);
     xb_model_destroy(m);
     xb_ctx_destroy(ctx);
 }

@@ -188,7 +188,7 @@ static void check_adaptive(xb_ctx *ctx, const xb_model *m, int64_t members,
     opt.tolerance = opt.interval_tolerance = tolerance;
     xb_ctx_set_threads(ctx, 1);
     xb_prediction *p = predict(ctx, m, x, ROWS_ASKED, &opt);
-    xb_ctx_set_threads(ctx, 3);
+    xb_ctx_set_threads(ctx, 20);
     xb_prediction *again = predict(ctx, m, x, ROWS_ASKED, &opt);
     const bool numbers = xb_prediction_classes(p) == 0;
     int64_t least = INT64_MAX, most = 0;

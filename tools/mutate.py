@@ -2,42 +2,44 @@
 """mutate.py BUILD [--only TEXT]... [--all] [--out FILE] [--jobs N]: does the suite notice?
 
 Each entry of mutations.txt breaks the product in one place. The broken file is compiled
-by the commands of BUILD (an optimised build with tests) and linked before the library,
-so neither the sources nor BUILD are touched; then the tests named beside it run, and with
---all, where these pass, every other one. A test that fails, crashes or takes more than
-its share of processor time has caught it. Ends with 1 if fewer than 95 % are caught.
+by the commands of BUILD (an optimised build with tests) and linked before the library
+(rebuild.py), so neither the sources nor BUILD are touched; then the tests named beside it
+run, and with --all, where these pass, every other one that executes the place. A test that
+fails, crashes or takes ten times its usual CPU time has caught it. Ends with 1 if fewer
+than 95 % are caught.
 --fits runs nothing: it looks whether every breakage still has its place in the sources.
 
---random N draws N breakages instead (breakages.py, --seed S) and runs every test on each,
-those that use most of the file's functions first. A breakage that does not compile, or
-leaves the machine code as it was, is drawn again. survivors.txt explains those that no
-test can notice; ends with 1 if fewer than 90 % of the others are caught.
+--random N draws N breakages instead (breakages.py, --seed S). linemap.py knows which tests
+execute the broken line: these run, the cheapest first, up to the first that fails; a line
+that no test executes has survived at once. A breakage that does not compile, or leaves the
+machine code as it was, is drawn again. Results are kept in BUILD/mutants.json, so that a run
+that was interrupted, or ended by --minutes, goes on; survivors are tried again when tests
+change. survivors.txt
+explains those that no test can notice; ends with 1 if fewer than 90 % of the others are
+caught.
 """
 import argparse
 import concurrent.futures
+import hashlib
 import json
-import os
 import pathlib
 import re
-import resource
-import shlex
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 import breakages
+import linemap
+import rebuild
+from rebuild import ROOT, Invalid
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tools" / "mutations.txt"
 EXPLAINED = ROOT / "tools" / "survivors.txt"
 ENOUGH, ENOUGH_RANDOM = 0.95, 0.9
-CPU_SECONDS = 300
-PROGRAM = "crossbayes"
-LIBRARIES = ("xb_objects", "xb_os", "xb_studies_objects")
-
-
-class Invalid(Exception):
-    """A breakage that does not compile or link."""
+NAMED_SECONDS = 300  # CPU seconds of a test whose usual time is not known
+SAME = "same code"   # what takes the place of a test's name where there is nothing to catch
 
 
 def read_list(path=LIST):
@@ -54,209 +56,183 @@ def read_list(path=LIST):
     return mutants
 
 
-def mutated(mutant):
-    """The file's text with the breakage; the lines taken out must be there once."""
-    if "text" in mutant:
-        return mutant["text"]
+def break_text(mutant):
+    """Adds the file's text with the breakage and its line; what is taken out must be there once."""
     text = (ROOT / mutant["file"]).read_text()
     pattern = r"[ \t]*\n[ \t]*".join(re.escape(line) for line in mutant["old"])
     found = list(re.finditer(pattern, text))
     if len(found) != 1:
         sys.exit(f"{LIST}: '{mutant['name']}': {len(found)} places in {mutant['file']}")
     start, end = found[0].span()
-    return text[:start] + "\n".join(mutant["new"]) + text[end:]
+    mutant["text"] = text[:start] + "\n".join(mutant["new"]) + text[end:]
+    mutant["line"] = text.count("\n", 0, start) + 1
 
 
-class Build:
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder).resolve()
-        entries = json.loads((self.folder / "compile_commands.json").read_text())
-        self.compile = {}
-        for entry in entries:  # the libraries' and the program's objects, not the tests' own
-            if any(f"{part}.dir" in entry["command"] for part in (*LIBRARIES, "crossbayes_cli")):
-                self.compile[entry["file"]] = entry["command"]
-        self.deps = subprocess.run(["ninja", "-C", self.folder, "-t", "deps"], check=True,
-                                   capture_output=True, text=True).stdout
+class Judge:
+    """Says which test catches a breakage."""
 
-    def sources(self, file):
-        """What must be compiled again: the file, or all that include the header."""
-        path = str(ROOT / file)
-        if path in self.compile:
-            return [path]
-        users, source = [], None
-        for line in self.deps.splitlines():
-            name = os.path.normpath(self.folder / line.strip())  # they may be relative
-            if line and not line.startswith(" "):
-                source = None
-            elif source is None and name in self.compile:
-                source = name
-            elif source and name == path:
-                users.append(source)
-        return sorted(set(users))
+    def __init__(self, build, lines):
+        self.build, self.lines, self.tests = build, lines, build.tests(".")
 
-    def object_of(self, source):
-        return re.search(r"-o (\S+)", self.compile[source]).group(1)
+    def notices(self, name, made, room):
+        """True if the test fails with the broken objects."""
+        test, instead = self.tests[name], {}
+        of_program = all(rebuild.PROGRAM_PART in theirs for theirs in made)
+        in_map = self.lines and name in self.lines.seconds
+        program_runs = self.lines.runs_program(name) if in_map else True
+        for target in rebuild.executables(self.build, test):
+            is_program = target == rebuild.PROGRAM
+            if program_runs if is_program else not of_program or "levels" in target:
+                instead[target] = rebuild.link_made(self.build, target, made, room)
+        command, environment = rebuild.replaced(self.build, test, instead)
+        usual = self.lines.seconds[name] if in_map else NAMED_SECONDS / 10
+        status, _ = rebuild.run_test(command, environment, room, 10 + 10 * usual,
+                                     self.build.folder)
+        return status not in (0, 77)
 
-    def link_command(self, target):
-        out = subprocess.run(["ninja", "-C", self.folder, "-t", "commands", target],
-                             check=True, capture_output=True, text=True).stdout
-        line = out.strip().splitlines()[-1]
-        return re.sub(r"^: && | && :$", "", line)
-
-
-def run(command, cwd, **more):
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True,
-                          errors="replace", **more)
-
-
-def build_objects(build, mutant, room, text):
-    """Compiles the file with this text; returns {object of the build: object made here}."""
-    broken = room / mutant["file"]
-    broken.parent.mkdir(parents=True, exist_ok=True)
-    broken.write_text(text)
-    made = {}
-    for source in build.sources(mutant["file"]):
-        ours = room / (pathlib.Path(source).name + ".o")
-        words = shlex.split(build.compile[source])
-        for flag in ("-MD", "-Werror"):
-            while flag in words:
-                words.remove(flag)
-        for flag in ("-MT", "-MF"):
-            if flag in words:
-                del words[words.index(flag):words.index(flag) + 2]
-        words[words.index("-o") + 1] = str(ours)
-        if source == str(ROOT / mutant["file"]):
-            words[words.index("-c") + 1] = str(broken)
-        words[1:1] = [f"-I{room / 'src'}", f"-I{room / 'studies'}", "-iquote", str(pathlib.Path(source).parent)]
-        result = run(words, build.folder)
-        if result.returncode != 0:
-            raise Invalid(f"'{mutant['name']}' does not compile:\n{result.stderr[-2000:]}")
-        made[build.object_of(source)] = str(ours)
-    if not made:
-        raise Invalid(f"'{mutant['name']}': nothing is compiled from {mutant['file']}")
-    return made
-
-
-def link(build, target, made, room):
-    words = shlex.split(build.link_command(target))
-    out = room / pathlib.Path(target).name
-    words[words.index("-o") + 1] = str(out)
-    words = [made.get(word, word) for word in words]
-    extra = [ours for theirs, ours in made.items()
-             if ours not in words and any(part in theirs for part in LIBRARIES)]
-    library = next(i for i, word in enumerate(words) if re.search(r"libcrossbayes.*\.a$", word))
-    words[library:library] = extra
-    result = run(words, build.folder)
-    if result.returncode != 0:
-        raise Invalid(f"{target} does not link:\n{result.stderr[-2000:]}")
-    return out
-
-
-def limit():
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-
-
-def needs_program(test):
-    """The test, or a header of it, runs the program."""
-    text = (ROOT / "tests" / f"{test}.c").read_text()
-    return "XB_PROGRAM" in text or "clitest.h" in text
-
-
-def notices(build, test, made, room):
-    """True if the test fails with the broken objects."""
-    if any("crossbayes_cli" in theirs for theirs in made):
-        program, executable = link(build, PROGRAM, made, room), build.folder / "tests" / test
-    else:
-        executable = link(build, f"tests/{test}", made, room)
-        program = (link(build, PROGRAM, made, room) if needs_program(test)
-                   else build.folder / PROGRAM)
-    environment = dict(os.environ, XB_PROGRAM=str(program))
-    result = run([str(executable)], room, env=environment, preexec_fn=limit)
-    return result.returncode not in (0, 77)
-
-
-def every_test(build):
-    return sorted(path.name for path in (build.folder / "tests").glob("test_*")
-                  if path.is_file() and not path.name.endswith(("_double", "_sealed")))
-
-
-def codes(made):
-    """The bytes of objects without what is there for debuggers."""
-    for path in made.values():
-        subprocess.run(["objcopy", "--strip-debug", path], check=True)
-    return [pathlib.Path(path).read_bytes() for path in made.values()]
-
-
-def changes_code(build, mutant, room):
-    """The objects differ from those of the file as it is, compiled in the same place."""
-    text = (ROOT / mutant["file"]).read_text()
-    return (codes(build_objects(build, mutant, room, text))
-            != codes(build_objects(build, mutant, room, mutant["text"])))
-
-
-def likely_first(tests, mutant):
-    """Tests in the order of how many of the file's functions they name."""
-    names = set(re.findall(r"\bxb_\w+", (ROOT / mutant["file"]).read_text()))
-
-    def unlikely(test):
-        text = (ROOT / "tests" / f"{test}.c").read_text()
-        return -len(names & set(re.findall(r"\bxb_\w+", text)))
-    return sorted(tests, key=unlikely)
-
-
-def draw_valid(build, count, seed):
-    """The first `count` random breakages that compile and change the machine code."""
-    valid, drawn = [], 0
-    for mutant in breakages.draw(ROOT, seed):
-        if len(valid) == count:
-            break
-        drawn += 1
+    def random(self, mutant):
+        """The test that catches a random breakage; None: none; SAME: nothing is broken."""
         with tempfile.TemporaryDirectory(prefix="xb-mutant-") as name:
+            room = pathlib.Path(name)
             try:
-                if changes_code(build, mutant, pathlib.Path(name)):
-                    valid.append(mutant)
+                made = rebuild.build_objects(self.build, mutant["file"], mutant["text"], room)
             except Invalid:
-                pass
-    print(f"{drawn} drawn, {len(valid)} of them compile and change the machine code")
+                return SAME
+            if all(code(ours, room) == code(self.build.folder / theirs, room)
+                   for theirs, ours in made.items()):
+                return SAME
+            return self.first(self.lines.tests_of(mutant["file"], mutant["line"]), made, room)
+
+    def listed(self, mutant):
+        """The test that catches a breakage of the list."""
+        named = mutant["tests"]
+        others = self.lines.tests_of(mutant["file"], mutant["line"]) if self.lines else []
+        with tempfile.TemporaryDirectory(prefix="xb-mutant-") as name:
+            room = pathlib.Path(name)
+            made = rebuild.build_objects(self.build, mutant["file"], mutant["text"], room)
+            return self.first(named + [t for t in others if t not in named], made, room)
+
+    def first(self, names, made, room):
+        return next((name for name in names if self.notices(name, made, room)), None)
+
+
+def code(path, room):
+    """An object without what is there for debuggers."""
+    subprocess.run(["objcopy", "--strip-debug", path, room / "code.o"], check=True)
+    return (room / "code.o").read_bytes()
+
+
+class Results:
+    """What was found of random breakages, kept in a file as it comes."""
+
+    def __init__(self, path):
+        self.path, self.lock = path, threading.Lock()
+        self.found = json.loads(path.read_text()) if path.exists() else {}
+        self.suite = linemap.digest((ROOT / "tests").rglob("*.[chp]*"))
+
+    @staticmethod
+    def key(mutant):
+        return hashlib.sha256(f"{mutant['file']}\n{mutant['text']}".encode()).hexdigest()[:16]
+
+    def known(self, mutant):
+        entry = self.found.get(self.key(mutant), {})
+        return entry if entry.get("by") or entry.get("suite") == self.suite else None
+
+    def keep(self, mutant, by):
+        with self.lock:
+            self.found[self.key(mutant)] = {"by": by, "suite": self.suite}
+            self.path.write_text(json.dumps(self.found, indent=0))
+
+
+def judged(judge, results, mutant):
+    known = results.known(mutant)
+    if known:
+        return known["by"]
+    by = judge.random(mutant)
+    results.keep(mutant, by)
+    return by
+
+
+def say(mutant, by):
+    print(f"{'caught by ' + by if by else 'SURVIVED':34}{mutant['file']}: {mutant['name']}",
+          flush=True)
+
+
+def run_random(judge, results, count, seed, at_once, until):
+    """The first `count` drawn breakages that break something: [(mutant, caught by)]."""
+    drawn, running, valid = breakages.draw(ROOT, seed), {}, []
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        while len(valid) < count and (running or time.monotonic() < until):
+            while (len(running) < at_once and len(valid) + len(running) < count
+                   and time.monotonic() < until):
+                mutant = next(drawn)
+                running[pool.submit(judged, judge, results, mutant)] = mutant
+            done, _ = concurrent.futures.wait(
+                running, return_when=concurrent.futures.FIRST_COMPLETED)
+            for job in done:
+                mutant, by = running.pop(job), job.result()
+                if by != SAME:
+                    valid.append((mutant, by))
+                    say(mutant, by)
+    if len(valid) < count:
+        sys.exit(f"{len(valid)} of {count} breakages tried; run again to go on")
     return valid
 
 
-def judge(build, mutant, everything):
-    with tempfile.TemporaryDirectory(prefix="xb-mutant-") as name:
-        room = pathlib.Path(name)
-        made = build_objects(build, mutant, room, mutated(mutant))
-        others = [t for t in everything if t not in mutant["tests"]]
-        for test in mutant["tests"] + likely_first(others, mutant):
-            if notices(build, test, made, room):
-                return test
-    return None
+def run_listed(judge, chosen, at_once):
+    """Every breakage of the list whose file is compiled here: [(mutant, caught by)]."""
+    here = [m for m in chosen if judge.build.sources(m["file"])]
+    for mutant in chosen:
+        if mutant not in here:
+            print(f"skipped: nothing here is compiled from {mutant['file']}: {mutant['name']}")
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        jobs = {pool.submit(judge.listed, m): m for m in here}
+        for job in concurrent.futures.as_completed(jobs):
+            say(jobs[job], job.result())
+    return [(m, job.result()) for job, m in jobs.items()]
 
 
 def table(results):
     lines = ["| file | breakage | caught by |", "| --- | --- | --- |"]
-    for mutant, caught in results:
+    for mutant, by in results:
         lines.append(f"| `{mutant['file']}` | {mutant['name']} | "
-                     f"{'`' + caught + '`' if caught else '**survived**'} |")
+                     f"{'`' + by + '`' if by else mutant.get('why') or '**survived**'} |")
     return "\n".join(lines) + "\n"
 
 
-def run_all(build, chosen, everything, at_once):
-    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-        jobs = {pool.submit(judge, build, m, everything): m for m in chosen}
-        for job in concurrent.futures.as_completed(jobs):
-            caught, mutant = job.result(), jobs[job]
-            print(f"{'caught by ' + caught if caught else 'SURVIVED':34}{mutant['file']}: "
-                  f"{mutant['name']}", flush=True)
-    return [(m, job.result()) for job, m in jobs.items()]
-
-
-def report(results, out, enough, explained):
+def report(results, out, enough):
+    explained = sum(1 for mutant, by in results if not by and mutant.get("why"))
     caught = sum(1 for _, by in results if by)
     print(f"{caught} of {len(results)} breakages caught"
           + (f", {explained} more are explained in {EXPLAINED.name}" if explained else ""))
     if out:
         pathlib.Path(out).write_text(table(results))
-    return 0 if caught >= enough * len(results) else 1
+    return 0 if caught >= enough * (len(results) - explained) else 1
+
+
+def random_main(args):
+    build = rebuild.Build(args.build)
+    until = time.monotonic() + 60 * args.minutes
+    lines = linemap.LineMap(build, args.jobs, until)
+    found = run_random(Judge(build, lines), Results(build.folder / "mutants.json"), args.random,
+                       args.seed, args.jobs, until)
+    explained = {(m["file"], *m["old"], *m["new"]): m["name"] for m in read_list(EXPLAINED)}
+    for mutant, _ in found:
+        mutant["why"] = explained.get((mutant["file"], *mutant["old"], *mutant["new"]))
+    return report(found, args.out, ENOUGH_RANDOM)
+
+
+def list_main(args):
+    chosen = [m for m in read_list()
+              if any(text in m["name"] + " " + m["file"] for text in args.only or [""])]
+    for mutant in chosen:
+        break_text(mutant)  # a list that does not fit the sources ends here
+    if args.fits:
+        print(f"{len(chosen)} breakages, each has its place")
+        return 0
+    build = rebuild.Build(args.build)
+    lines = linemap.LineMap(build, args.jobs) if args.all else None
+    return report(run_listed(Judge(build, lines), chosen, args.jobs), args.out, ENOUGH)
 
 
 def main():
@@ -264,31 +240,16 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--only", action="append", help="breakages whose name or file has this")
     parser.add_argument("--fits", action="store_true", help="look at the list alone")
-    parser.add_argument("--all", action="store_true", help="all tests, where those named pass")
+    parser.add_argument("--all", action="store_true",
+                        help="all tests that execute the place, where those named pass")
     parser.add_argument("--out", help="a table of the results, Markdown")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--random", type=int, metavar="N", help="draw N breakages instead")
     parser.add_argument("--seed", type=int, default=1, help="of --random")
+    parser.add_argument("--minutes", type=float, default=float("inf"),
+                        help="of --random: begin nothing new after these; run again to go on")
     args = parser.parse_args()
-    if args.random:
-        build = Build(args.build)
-        explained = {(m["file"], *m["old"], *m["new"]): m["name"] for m in read_list(EXPLAINED)}
-        results = run_all(build, draw_valid(build, args.random, args.seed), every_test(build),
-                          args.jobs)
-        for mutant, _ in results:
-            mutant["why"] = explained.get((mutant["file"], *mutant["old"], *mutant["new"]))
-        return report([r for r in results if r[1] or not r[0]["why"]], args.out, ENOUGH_RANDOM,
-                      sum(1 for m, by in results if not by and m["why"]))
-    chosen = [m for m in read_list()
-              if any(text in m["name"] + " " + m["file"] for text in args.only or [""])]
-    for mutant in chosen:
-        mutated(mutant)  # a list that does not fit the sources ends here
-    if args.fits:
-        print(f"{len(chosen)} breakages, each has its place")
-        return 0
-    build = Build(args.build)
-    results = run_all(build, chosen, every_test(build) if args.all else [], args.jobs)
-    return report(results, args.out, ENOUGH, 0)
+    return random_main(args) if args.random else list_main(args)
 
 
 if __name__ == "__main__":

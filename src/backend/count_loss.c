@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "backend/host.h"
-#include "base/count_law.h"
+#include "base/count_mass.h"
 
 double xb_nll_poisson(xb_real *dy, const xb_real *y, const xb_real *count, double centre,
                       double unit, int64_t n, int64_t stride)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/count_law.h"
+#include "base/count_mass.h"
 #include "compare/target_scorer.h"
 #include "crossbayes/random.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count_law.h"
+#include "base/count_mass.h"
 #include "base/memory.h"
 #include "compare/evaluation.h"
 #include "crossbayes/draw.h"

@@ -1,7 +1,7 @@
-/* reads.c: many reads of an analog model, as draws of its predictive. Reads are cut into
- * pieces by their number alone, each with a reader of its own, so the bytes do not depend
- * on the number of threads; a piece may start at any read, since what devices remember is
- * a function of addresses (forget.c). */
+/* reads.c: many reads of an analog model, as draws of its predictive. Reads are cut among
+ * the threads, each with a reader of its own. A piece may start at any read, since what
+ * devices remember is a function of addresses (forget.c, held.c): a read is the same
+ * whoever makes it. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,14 +11,15 @@
 #include "predict/predict.h"
 #include "vi/model.h"
 
-enum { PIECES = 16, REMEMBERED = 32, HELD = 256 };
+/* Reads of a piece at least where devices remember: each piece starts with a walk back.
+ */
+enum { REMEMBERED = 32, HELD = 256 };
 
-/* Where devices remember, each piece starts with a walk back: pieces are longer. */
-static int pieces_of(const xb_analog *analog, int64_t count)
+static int64_t pieces_of(const xb_ctx *ctx, const xb_analog *analog, int64_t count)
 {
     const int64_t least = analog->held ? HELD : analog->rho > 0 ? REMEMBERED : 1;
-    if (least == 1 || count >= PIECES * least) return PIECES;
-    return count < least ? 1 : (int)(count / least);
+    const int64_t most = count < least ? 1 : count / least, threads = xb_ctx_threads(ctx);
+    return threads < most ? threads : most;
 }
 
 typedef struct read_job {
@@ -26,8 +27,8 @@ typedef struct read_job {
     const float *x; /* [n][features] */
     double *value;
     int64_t n, first, count, outputs;
-    xb_reader reader[PIECES];
-    int pieces, readers; /* readers made so far */
+    xb_reader *reader; /* [pieces] */
+    int64_t pieces;
 } read_job;
 
 static void run_piece(void *arg, int64_t piece)
@@ -51,11 +52,14 @@ static void run_piece(void *arg, int64_t piece)
 static xb_status run(xb_ctx *ctx, read_job *job)
 {
     xb_status status = XB_OK;
-    for (; job->readers < job->pieces && status == XB_OK; job->readers++)
-        status = xb_reader_make(ctx, &job->reader[job->readers], job->analog);
-    if (status != XB_OK) job->readers--; /* the one that was not made */
+    int64_t made = 0;
+    job->reader = xb_new(ctx, job->pieces, sizeof *job->reader);
+    if (!job->reader) return XB_E_MEMORY;
+    for (; made < job->pieces && status == XB_OK; made += status == XB_OK)
+        status = xb_reader_make(ctx, &job->reader[made], job->analog);
     if (status == XB_OK) xb_parallel_for(ctx, job->pieces, run_piece, job);
-    for (int i = 0; i < job->readers; i++) xb_reader_free(&job->reader[i]);
+    for (int64_t i = 0; i < made; i++) xb_reader_free(&job->reader[i]);
+    free(job->reader);
     return status;
 }
 
@@ -80,25 +84,22 @@ xb_status xb_analog_read(xb_ctx *ctx, double *value, const xb_analog *analog,
                          const double *x, int64_t n, int64_t first, int64_t count)
 {
     const xb_model *m = analog->model;
-    read_job *job = xb_new(ctx, 1, sizeof *job);
     float *scaled = xb_new(ctx, n * m->features, sizeof *scaled);
-    xb_status status = job && scaled ? XB_OK : XB_E_MEMORY;
-    if (status == XB_OK) {
-        xb_model_scale_inputs(m, scaled, x, n);
-        *job = (read_job){.analog = analog,
-                          .x = scaled,
-                          .value = value,
-                          .n = n,
-                          .first = first,
-                          .count = count,
-                          .pieces = pieces_of(analog, count),
-                          .outputs = xb_model_outputs(m)};
-        status = xb_backend_reads_suit(analog)
-                     ? xb_backend_reads(ctx, value, analog, scaled, n, first, count)
-                     : run(ctx, job);
-    }
+    if (!scaled) return XB_E_MEMORY;
+    xb_model_scale_inputs(m, scaled, x, n);
+    read_job job = {.analog = analog,
+                    .x = scaled,
+                    .value = value,
+                    .n = n,
+                    .first = first,
+                    .count = count,
+                    .pieces = pieces_of(ctx, analog, count),
+                    .outputs = xb_model_outputs(m)};
+    const xb_status status =
+        xb_backend_reads_suit(analog)
+            ? xb_backend_reads(ctx, value, analog, scaled, n, first, count)
+            : run(ctx, &job);
     free(scaled);
-    free(job);
     return status;
 }
 

@@ -27,6 +27,10 @@
 
 #include "base/machine.h"
 
+/* What is here takes any point for one, and is too busy to ask for the locale. */
+#undef snprintf
+#undef strtod
+
 _Static_assert(FLT_EVAL_METHOD == 0, "one rounding per operation");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
 

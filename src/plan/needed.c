@@ -54,7 +54,7 @@ static double leading_order(const xb_charfn *law, double n)
 {
     double power[XB_PLAN_ORDER + 1], part[XB_PLAN_ORDER + 1];
     for (int m = 0; m <= XB_PLAN_ORDER; m++) power[m] = pow(n, 1 - m / 2.0);
-    return xb_shares_rule(part, law, power);
+    return xb_weight_shares_rule(part, law, power);
 }
 
 static double search_leading(const xb_charfn *law, double tolerance)

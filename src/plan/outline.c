@@ -7,8 +7,8 @@
 #include "plan/plan.h"
 #include "plan/shares.h"
 
-double xb_shares_rule(double part[XB_PLAN_ORDER + 1], const xb_charfn *law,
-                      const double power[XB_PLAN_ORDER + 1])
+double xb_weight_shares_rule(double part[XB_PLAN_ORDER + 1], const xb_charfn *law,
+                             const double power[XB_PLAN_ORDER + 1])
 {
     double sum = 0, factorial = 2;
     for (int n = 0; n < 3; n++) part[n] = 0;
@@ -21,7 +21,8 @@ double xb_shares_rule(double part[XB_PLAN_ORDER + 1], const xb_charfn *law,
 }
 
 /* Sums of |a|^n over (sum of a^2)^(n / 2), a the root mean square. */
-static void power_sums(double power[XB_PLAN_ORDER + 1], const xb_shares *s, double total)
+static void power_sums(double power[XB_PLAN_ORDER + 1], const xb_weight_shares *s,
+                       double total)
 {
     for (int n = 0; n <= XB_PLAN_ORDER; n++) power[n] = 0;
     for (int64_t k = 0; k < s->count; k++) {
@@ -30,7 +31,7 @@ static void power_sums(double power[XB_PLAN_ORDER + 1], const xb_shares *s, doub
     }
 }
 
-static double sum_of(const xb_shares *s, int64_t from, int64_t to)
+static double sum_of(const xb_weight_shares *s, int64_t from, int64_t to)
 {
     double sum = 0;
     for (int64_t k = from; k < to; k++) sum += s->second[k];
@@ -40,7 +41,7 @@ static double sum_of(const xb_shares *s, int64_t from, int64_t to)
 /* (A1) Upper bound of the share of the variance; values above 1 are cut to 1. */
 static double share_of(double second, double total) { return fmin(1, second / total); }
 
-static void outline_layers(xb_plan *plan, const xb_net *net, const xb_shares *s,
+static void outline_layers(xb_plan *plan, const xb_net *net, const xb_weight_shares *s,
                            double total)
 {
     for (int i = 0; i < net->n_layer; i++) {
@@ -51,10 +52,10 @@ static void outline_layers(xb_plan *plan, const xb_net *net, const xb_shares *s,
         if (!first->stochastic && !last->stochastic) continue;
         int64_t from = first->offset, to = last->offset + last->size;
         double sum = sum_of(s, from, to);
-        plan->layer[plan->layers++] =
-            (xb_plan_layer){.layer = i,
-                            .share = share_of(sum, total),
-                            .n_eff = sum > 0 ? xb_shares_n_eff_of(s, from, to) : NAN};
+        plan->layer[plan->layers++] = (xb_plan_layer){
+            .layer = i,
+            .share = share_of(sum, total),
+            .n_eff = sum > 0 ? xb_weight_shares_n_eff_of(s, from, to) : NAN};
     }
 }
 
@@ -67,7 +68,7 @@ static void insert_weight(xb_plan *plan, xb_plan_weight w)
     plan->weight[at] = w;
 }
 
-static void outline_weights(xb_plan *plan, const xb_net *net, const xb_shares *s,
+static void outline_weights(xb_plan *plan, const xb_net *net, const xb_weight_shares *s,
                             double total)
 {
     for (int t = 0; t < net->n_tensor; t++) {
@@ -79,24 +80,24 @@ static void outline_weights(xb_plan *plan, const xb_net *net, const xb_shares *s
     }
 }
 
-xb_status xb_shares_plan(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
-                         const xb_weights *weights, const xb_real *x,
-                         const xb_charfn *law, const xb_plan_options *opt)
+xb_status xb_weight_shares_plan(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
+                                const xb_weights *weights, const xb_real *x,
+                                const xb_charfn *law, const xb_plan_options *opt)
 {
-    xb_shares shares;
+    xb_weight_shares shares;
     double power[XB_PLAN_ORDER + 1];
-    XB_TRY(xb_shares_make(ctx, &shares, net, weights, x, opt));
+    XB_TRY(xb_weight_shares_make(ctx, &shares, net, weights, x, opt));
     double total = shares.variance;
     xb_status status = XB_OK;
-    if (!(total > 0) || !isfinite(xb_shares_n_eff(&shares))) {
+    if (!(total > 0) || !isfinite(xb_weight_shares_n_eff(&shares))) {
         status = xb_fail(ctx, XB_E_ARGUMENT, "no random weight changes the output here");
     } else {
-        plan->n_eff = xb_shares_n_eff(&shares);
+        plan->n_eff = xb_weight_shares_n_eff(&shares);
         power_sums(power, &shares, total);
-        plan->rule = xb_shares_rule(plan->by_cumulant, law, power);
+        plan->rule = xb_weight_shares_rule(plan->by_cumulant, law, power);
         outline_weights(plan, net, &shares, total);
         outline_layers(plan, net, &shares, total);
     }
-    xb_shares_free(&shares);
+    xb_weight_shares_free(&shares);
     return status;
 }

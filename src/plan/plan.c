@@ -105,7 +105,7 @@ static xb_status with_charfn(xb_ctx *ctx, xb_plan *plan, const xb_net *net,
         status = xb_fail(ctx, XB_E_ARGUMENT, "%d random layers: expected at most %d",
                          local.random + 1, XB_PLAN_LAYERS);
     if (status == XB_OK && opt->weight_draws > 0)
-        status = xb_shares_plan(ctx, plan, net, weights, x, &charfn[1], opt);
+        status = xb_weight_shares_plan(ctx, plan, net, weights, x, &charfn[1], opt);
     if (status == XB_OK)
         status = run_engine(ctx, plan, net, weights, &local, charfn, opt);
     xb_local_free(&local);

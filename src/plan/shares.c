@@ -1,5 +1,9 @@
 /* shares.c: how much each weight contributes to a net's spread, by backward passes; maths
- * A1. Each pass uses one draw of all weights under the Gaussian law. */
+ * A1. Each pass uses one draw of all weights under the Gaussian law.
+ *
+ * Draws are summed in blocks of a fixed number and the blocks in a binary tree of their
+ * numbers (tree.h), so the bytes do not depend on the number of threads. As many blocks
+ * are in memory as threads work on, and one more for each doubling beyond. */
 #include "plan/shares.h"
 
 #include <math.h>
@@ -7,21 +11,24 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/tree.h"
 #include "crossbayes/extend.h"
 #include "net/layer.h"
 #include "predict/hidden.h"
 
-enum { PIECES = 16 };
+enum { BLOCK_DRAWS = 64 };
 /* Training counts its steps from 0; densities and predictions take the last two. */
 #define PLAN_STEP (UINT32_MAX - 2)
 
-/* Sums over the draws of one piece. */
+/* Sums over the draws of one block or of many. */
 typedef struct shares_part {
-    xb_shares sum;
+    double *second;             /* [count] of a_k^2 */
     double mean, square, given; /* of the conditional means; of the variances */
+    xb_status status;
 } shares_part;
 
 typedef struct shares_job {
+    xb_ctx *ctx;
     const xb_net *net;
     const xb_weights *weights;
     const xb_real *x;
@@ -29,9 +36,18 @@ typedef struct shares_job {
     const xb_sampler *sampler;
     xb_output_layer last;
     int64_t width, offset; /* of the last kernel */
-    shares_part part[PIECES];
-    xb_status status[PIECES];
+    int64_t count;         /* parameters */
+    int64_t blocks, wide;  /* in all, and at once: a power of two */
+    shares_part *part;     /* [parts] */
+    int64_t parts;
 } shares_job;
+
+/* Blocks first, first + 1, ... into part [0], [1], ... */
+typedef struct shares_wave {
+    const shares_job *job;
+    shares_part *part;
+    int64_t first;
+} shares_wave;
 
 typedef struct shares_room {
     xb_ctx *ctx;
@@ -47,8 +63,7 @@ static xb_status room_make(shares_room *room, const shares_job *job)
     xb_pass_options opt = xb_pass_options_default();
     opt.batch = 1;
     opt.backend = job->opt->backend;
-    room->gradient =
-        xb_new(room->ctx, 2 * xb_net_param_count(job->net), sizeof *room->gradient);
+    room->gradient = xb_new(room->ctx, 2 * job->count, sizeof *room->gradient);
     if (!room->gradient) return XB_E_MEMORY;
     return xb_pass_create(room->ctx, &room->pass, job->net, &opt);
 }
@@ -63,7 +78,7 @@ static void room_free(shares_room *room)
 /* f and df/dmu of draw s. */
 static xb_status one_draw(xb_real *y, shares_room *room, const shares_job *job, int64_t s)
 {
-    int64_t count = xb_net_param_count(job->net);
+    const int64_t count = job->count;
     const xb_noise noise = {.sampler = job->sampler,
                             .key = xb_key_make(job->opt->seed, XB_PURPOSE_WEIGHT),
                             .step = PLAN_STEP,
@@ -76,12 +91,12 @@ static xb_status one_draw(xb_real *y, shares_room *room, const shares_job *job, 
     return xb_pass_backward(room->ctx, room->pass, &gradient, &one);
 }
 
-static void add_tensor(xb_shares *sum, const xb_tensor *t, const xb_real *sigma,
+static void add_tensor(double *second, const xb_tensor *t, const xb_real *sigma,
                        const xb_real *gradient)
 {
     for (int64_t k = t->offset; k < t->offset + t->size; k++) {
         double a = (double)sigma[k] * (double)gradient[k];
-        sum->second[k] += a * a;
+        second[k] += a * a;
     }
 }
 
@@ -99,58 +114,82 @@ static void add_output(shares_part *part, const shares_job *job, const xb_real *
     part->mean += mean, part->square += mean * mean, part->given += variance;
 }
 
-static void run_piece(void *arg, int64_t piece)
+static xb_status add_draw(shares_part *part, shares_room *room, const shares_job *job,
+                          int64_t s)
 {
-    shares_job *job = arg;
-    shares_part *part = &job->part[piece];
-    shares_room room;
-    xb_status status = room_make(&room, job);
-    int64_t begin = piece * job->opt->weight_draws / PIECES;
-    int64_t end = (piece + 1) * job->opt->weight_draws / PIECES;
-    for (int64_t s = begin; s < end && status == XB_OK; s++) {
-        xb_real y = 0;
-        status = one_draw(&y, &room, job, s);
-        add_output(part, job, room.gradient);
-        for (int i = 0; i < xb_net_tensor_count(job->net); i++) {
-            const xb_tensor *t = xb_net_tensor_at(job->net, i);
-            if (t->stochastic)
-                add_tensor(&part->sum, t, job->weights->sigma, room.gradient);
-        }
+    xb_real y = 0;
+    XB_TRY(one_draw(&y, room, job, s));
+    add_output(part, job, room->gradient);
+    for (int i = 0; i < xb_net_tensor_count(job->net); i++) {
+        const xb_tensor *t = xb_net_tensor_at(job->net, i);
+        if (t->stochastic)
+            add_tensor(part->second, t, job->weights->sigma, room->gradient);
     }
-    job->status[piece] = status;
+    return XB_OK;
+}
+
+static void run_block(void *arg, int64_t piece)
+{
+    const shares_wave *wave = arg;
+    const shares_job *job = wave->job;
+    shares_part *part = &wave->part[piece];
+    shares_room room;
+    *part = (shares_part){.second = part->second, .status = room_make(&room, job)};
+    memset(part->second, 0, (size_t)job->count * sizeof *part->second);
+    const int64_t begin = (wave->first + piece) * BLOCK_DRAWS;
+    int64_t end = begin + BLOCK_DRAWS;
+    if (end > job->opt->weight_draws) end = job->opt->weight_draws;
+    for (int64_t s = begin; s < end && part->status == XB_OK; s++)
+        part->status = add_draw(part, &room, job, s);
     room_free(&room);
 }
 
-void xb_shares_free(xb_shares *s)
+static void add_part(void *arg, int64_t to, int64_t from)
+{
+    const shares_wave *wave = arg;
+    shares_part *sum = &wave->part[to];
+    const shares_part *part = &wave->part[from];
+    sum->mean += part->mean, sum->square += part->square, sum->given += part->given;
+    for (int64_t k = 0; k < wave->job->count; k++) sum->second[k] += part->second[k];
+    if (sum->status == XB_OK) sum->status = part->status;
+}
+
+/* Blocks first .. first + span - 1, those that there are, into part [0]; the parts behind
+ * it are overwritten. The span is a power of two, so that it is a tree of its own. */
+static void sum_span(const shares_job *job, shares_part *part, int64_t first,
+                     int64_t span)
+{
+    shares_wave wave = {job, part, first};
+    int64_t here = job->blocks - first < span ? job->blocks - first : span;
+    if (span <= job->wide) {
+        xb_parallel_for(job->ctx, here, run_block, &wave);
+        xb_tree_add(here, add_part, &wave);
+        return;
+    }
+    sum_span(job, part, first, span / 2);
+    if (here <= span / 2) return;
+    sum_span(job, part + 1, first + span / 2, span / 2);
+    add_part(&wave, 0, 1);
+}
+
+void xb_weight_shares_free(xb_weight_shares *s)
 {
     free(s->second);
-    *s = (xb_shares){0};
+    *s = (xb_weight_shares){0};
 }
 
-static xb_status part_make(xb_ctx *ctx, xb_shares *s, int64_t count)
-{
-    s->count = count;
-    s->second = xb_new(ctx, count, sizeof *s->second);
-    return s->second ? XB_OK : XB_E_MEMORY;
-}
-
-/* Sums over draws -> means, in part 0. */
-static xb_status add_up(xb_ctx *ctx, shares_job *job)
+/* The sums in the first part as means. */
+static xb_status finish(xb_weight_shares *out, shares_job *job)
 {
     shares_part *all = &job->part[0];
-    double n = (double)job->opt->weight_draws;
-    for (int p = 0; p < PIECES; p++)
-        if (job->status[p] != XB_OK)
-            return xb_fail(ctx, job->status[p], "%s", xb_status_text(job->status[p]));
-    for (int p = 1; p < PIECES; p++) {
-        const shares_part *part = &job->part[p];
-        all->mean += part->mean, all->square += part->square, all->given += part->given;
-        for (int64_t k = 0; k < all->sum.count; k++)
-            all->sum.second[k] += part->sum.second[k];
-    }
-    for (int64_t k = 0; k < all->sum.count; k++) all->sum.second[k] /= n;
-    double mean = all->mean / n;
-    all->sum.variance = all->given / n + all->square / n - mean * mean;
+    const double n = (double)job->opt->weight_draws, mean = all->mean / n;
+    if (all->status != XB_OK)
+        return xb_fail(job->ctx, all->status, "%s", xb_status_text(all->status));
+    for (int64_t k = 0; k < job->count; k++) all->second[k] /= n;
+    *out = (xb_weight_shares){.count = job->count,
+                              .second = all->second,
+                              .variance = all->given / n + all->square / n - mean * mean};
+    all->second = NULL;
     return XB_OK;
 }
 
@@ -164,59 +203,79 @@ static xb_status check(xb_ctx *ctx, const xb_net *net, const xb_weights *weights
     return XB_OK;
 }
 
-static xb_status run(xb_ctx *ctx, shares_job *job)
+/* Room for a wave, and for the other half of each span that is wider. */
+static xb_status make_parts(shares_job *job, int64_t *span)
 {
+    const int64_t threads = xb_ctx_threads(job->ctx);
+    job->blocks = (job->opt->weight_draws + BLOCK_DRAWS - 1) / BLOCK_DRAWS;
+    for (job->wide = 1; job->wide < threads && job->wide < job->blocks;) job->wide *= 2;
+    job->parts = job->wide;
+    for (*span = job->wide; *span < job->blocks; *span *= 2) job->parts++;
+    job->part = xb_new(job->ctx, job->parts, sizeof *job->part);
+    for (int64_t i = 0; job->part && i < job->parts; i++) {
+        job->part[i].second = xb_new(job->ctx, job->count, sizeof *job->part->second);
+        if (!job->part[i].second) return XB_E_MEMORY;
+    }
+    return job->part ? XB_OK : XB_E_MEMORY;
+}
+
+static void free_parts(shares_job *job)
+{
+    for (int64_t i = 0; job->part && i < job->parts; i++) free(job->part[i].second);
+    free(job->part);
+}
+
+static xb_status run(xb_weight_shares *out, shares_job *job)
+{
+    xb_ctx *ctx = job->ctx;
     xb_law *gaussian = NULL;
     xb_sampler *sampler = NULL;
+    int64_t span = 0;
     xb_status status = xb_law_parse(ctx, &gaussian, "gaussian");
     if (status == XB_OK) status = xb_sampler_create(ctx, &sampler, gaussian, NULL);
-    for (int p = 0; p < PIECES && status == XB_OK; p++)
-        status = part_make(ctx, &job->part[p].sum, xb_net_param_count(job->net));
+    if (status == XB_OK) status = make_parts(job, &span);
     if (status == XB_OK) {
         job->sampler = sampler;
-        xb_parallel_for(ctx, PIECES, run_piece, job);
-        status = add_up(ctx, job);
+        sum_span(job, job->part, 0, span);
+        status = finish(out, job);
     }
+    free_parts(job);
     xb_sampler_destroy(sampler);
     xb_law_destroy(gaussian);
     return status;
 }
 
-xb_status xb_shares_make(xb_ctx *ctx, xb_shares *out, const xb_net *net,
-                         const xb_weights *weights, const xb_real *x,
-                         const xb_plan_options *opt)
+xb_status xb_weight_shares_make(xb_ctx *ctx, xb_weight_shares *out, const xb_net *net,
+                                const xb_weights *weights, const xb_real *x,
+                                const xb_plan_options *opt)
 {
     XB_TRY(check(ctx, net, weights, opt));
     const xb_layer *last = &net->layer[net->n_layer - 1];
-    shares_job job = {.net = net,
+    shares_job job = {.ctx = ctx,
+                      .net = net,
                       .weights = weights,
                       .x = x,
                       .opt = opt,
                       .last = xb_output_layer_of(net, weights),
                       .width = last->in.c,
-                      .offset = net->tensor[last->tensor].offset};
-    xb_status status = run(ctx, &job);
-    for (int p = 1; p < PIECES; p++) xb_shares_free(&job.part[p].sum);
-    if (status == XB_OK)
-        *out = job.part[0].sum;
-    else
-        xb_shares_free(&job.part[0].sum);
-    return status;
+                      .offset = net->tensor[last->tensor].offset,
+                      .count = xb_net_param_count(net)};
+    return run(out, &job);
 }
 
-static double squares(const xb_shares *s, int64_t from, int64_t to)
+static double squares(const xb_weight_shares *s, int64_t from, int64_t to)
 {
     double sum = 0;
     for (int64_t k = from; k < to; k++) sum += s->second[k] * s->second[k];
     return sum;
 }
 
-double xb_shares_n_eff(const xb_shares *s)
+double xb_weight_shares_n_eff(const xb_weight_shares *s)
 {
     return s->variance * s->variance / squares(s, 0, s->count); /* (A1) */
 }
 
-double xb_shares_n_eff_of(const xb_shares *s, int64_t from, int64_t to)
+double xb_weight_shares_n_eff_of(const xb_weight_shares *s, int64_t from, int64_t to)
 {
     double sum = 0;
     for (int64_t k = from; k < to; k++) sum += s->second[k];
@@ -229,10 +288,10 @@ xb_status xb_plan_find_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *net,
 {
     xb_plan_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, plan, &chosen, opt, backend));
-    xb_shares shares;
-    XB_TRY(xb_shares_make(ctx, &shares, net, weights, x, &chosen));
-    double value = xb_shares_n_eff(&shares);
-    xb_shares_free(&shares);
+    xb_weight_shares shares;
+    XB_TRY(xb_weight_shares_make(ctx, &shares, net, weights, x, &chosen));
+    double value = xb_weight_shares_n_eff(&shares);
+    xb_weight_shares_free(&shares);
     if (!isfinite(value))
         return xb_fail(ctx, XB_E_ARGUMENT, "no random weight changes the output here");
     *n_eff = value;

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/count_law.h"
+#include "base/count_mass.h"
 
 int64_t xb_count_grid_room(int groups)
 {

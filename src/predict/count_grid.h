@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Draw s has the size of number s mod members (base/count_law.h). */
+/* Draw s has the size of number s mod members (base/count_mass.h). */
 typedef struct xb_count_draws {
     const double *rate; /* [draws] */
     int64_t draws;

@@ -2,7 +2,7 @@
  * A rate determines its noise, so the aleatoric part is a mean over draws. */
 #include <math.h>
 
-#include "base/count_law.h"
+#include "base/count_mass.h"
 #include "predict/count_grid.h"
 #include "predict/predict.h"
 #include "vi/model.h"

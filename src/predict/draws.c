@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count_law.h"
 #include "base/comm.h"
+#include "base/count_mass.h"
 #include "base/memory.h"
 #include "crossbayes/extend.h"
 #include "data/rows.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count_law.h"
+#include "base/count_mass.h"
 #include "base/memory.h"
 #include "crossbayes/deal.h"
 #include "crossbayes/extend.h"

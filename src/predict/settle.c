@@ -10,8 +10,6 @@
 #include "crossbayes/extend.h"
 #include "predict/predict.h"
 
-enum { PIECES = 16 };
-
 static const double SQRT_2 = 1.41421356237309504880;
 static const double INVERSE_SQRT_2_PI = 0.39894228040143267794;
 
@@ -65,7 +63,8 @@ typedef struct settle_job {
     int64_t sds;
     xb_settle_options opt;
     double level[2], z[2];
-    double *block;              /* [PIECES][3][draws] */
+    int64_t pieces;             /* as many as threads: rows are cut among them */
+    double *block;              /* [pieces][3][draws] */
     double *own, *width, *room; /* [draws] each, a row's, of one piece */
 } settle_job;
 
@@ -120,7 +119,7 @@ static void settle_piece(void *arg, int64_t piece)
     job.own = job.block + 3 * piece * draws;
     job.width = job.own + draws;
     job.room = job.width + draws;
-    for (int64_t i = piece * n / PIECES; i < (piece + 1) * n / PIECES; i++)
+    for (int64_t i = piece * n / job.pieces; i < (piece + 1) * n / job.pieces; i++)
         settle_row(&job, i);
 }
 
@@ -167,10 +166,11 @@ xb_status xb_settle_draws(xb_ctx *ctx, xb_settled **out, const double *value,
         job.level[k] = 0.5 * (1 + (k ? 1 : -1) * job.opt.interval);
         job.z[k] = xb_normal_quantile(job.level[k]);
     }
-    job.block = xb_new(ctx, 3 * PIECES * draws, sizeof *job.block);
+    job.pieces = xb_ctx_threads(ctx);
+    job.block = xb_new(ctx, 3 * job.pieces * draws, sizeof *job.block);
     job.out = job.block ? new_settled(ctx, n, draws) : NULL;
     if (job.out) {
-        xb_parallel_for(ctx, PIECES, settle_piece, &job);
+        xb_parallel_for(ctx, job.pieces, settle_piece, &job);
         *out = job.out;
     }
     free(job.block);

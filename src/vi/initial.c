@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/comm.h"
-#include "base/count_law.h"
+#include "base/count_mass.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
 

@@ -68,33 +68,33 @@ int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt)
 }
 
 /* (V12) */
-xb_status xb_train_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
-                              const xb_train_options *opt)
+xb_status xb_holdout_make(xb_ctx *ctx, xb_holdout *out, const xb_train_data *data,
+                          const xb_train_options *opt)
 {
     const int64_t all = data->n;
-    xb_train_split split = {.held = xb_train_held(data, opt)};
-    split.n = all - split.held;
+    xb_holdout holdout = {.held = xb_train_held(data, opt)};
+    holdout.n = all - holdout.held;
     int32_t *order = xb_new(ctx, all, sizeof *order);
-    split.row = xb_new(ctx, all, sizeof *split.row);
-    if (!order || !split.row) {
+    holdout.row = xb_new(ctx, all, sizeof *holdout.row);
+    if (!order || !holdout.row) {
         free(order);
-        xb_train_split_free(&split);
+        xb_holdout_free(&holdout);
         return XB_E_MEMORY;
     }
     for (int64_t i = 0; i < all; i++) order[i] = (int32_t)i;
-    if (split.held > 0 && data->held == 0) /* chosen here */
+    if (holdout.held > 0 && data->held == 0) /* chosen here */
         xb_shuffle(order, all, xb_key_make(opt->seed, XB_PURPOSE_DATA), SPLIT_STREAM, 0);
     for (int64_t i = 0; i < all; i++)
-        split.row[i] = data->select ? data->select[order[i]] : order[i];
+        holdout.row[i] = data->select ? data->select[order[i]] : order[i];
     free(order);
-    *out = split;
+    *out = holdout;
     return XB_OK;
 }
 
-void xb_train_split_free(xb_train_split *split)
+void xb_holdout_free(xb_holdout *holdout)
 {
-    free(split->row);
-    *split = (xb_train_split){0};
+    free(holdout->row);
+    *holdout = (xb_holdout){0};
 }
 
 /* ---- scales */
@@ -113,9 +113,9 @@ static double scale_of(double mean, double square, int unit)
 /* Row by row, all columns of a pass together: a long table lies in a file. The sd holds
  * the largest deviation until the second pass is done, then the mean square. */
 static void fit_columns(double *mean, double *sd, int *unit, const double *x,
-                        int64_t columns, const xb_train_split *split)
+                        int64_t columns, const xb_holdout *holdout)
 {
-    const int64_t n = split->n, *row = split->row;
+    const int64_t n = holdout->n, *row = holdout->row;
     for (int64_t j = 0; j < columns; j++) mean[j] = sd[j] = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < columns; j++)
@@ -136,11 +136,11 @@ static void fit_columns(double *mean, double *sd, int *unit, const double *x,
 }
 
 static xb_status column_scales(xb_ctx *ctx, double *mean, double *sd, const double *x,
-                               int64_t columns, const xb_train_split *split)
+                               int64_t columns, const xb_holdout *holdout)
 {
     int *unit = xb_new(ctx, columns, sizeof *unit);
     if (!unit) return XB_E_MEMORY;
-    fit_columns(mean, sd, unit, x, columns, split);
+    fit_columns(mean, sd, unit, x, columns, holdout);
     free(unit);
     return XB_OK;
 }
@@ -178,14 +178,14 @@ static xb_status copy_names(xb_ctx *ctx, xb_model *model, const xb_train_data *d
 }
 
 static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
-                            const xb_train_split *split)
+                            const xb_holdout *holdout)
 {
     XB_TRY(xb_model_columns(ctx, model, data->features, data->classes));
     model->pixels = !data->x;
     for (int64_t j = 0; j < data->features; j++) model->x_sd[j] = 1;
     if (data->x)
         XB_TRY(column_scales(ctx, model->x_mean, model->x_sd, data->x, data->features,
-                             split));
+                             holdout));
     XB_TRY(copy_names(ctx, model, data));
     const xb_recipe *recipe = data->names ? xb_frame_recipe(data->names) : NULL;
     if (recipe) return xb_model_set_recipe(ctx, model, recipe);
@@ -195,14 +195,15 @@ static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *d
 /* (V19) With several targets the smallest, so that a coarsely rounded target does not set
  * the floor of the others. */
 static xb_status fit_noise_least(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
-                                 const xb_train_split *split, const xb_train_options *opt,
+                                 const xb_holdout *holdout, const xb_train_options *opt,
                                  int64_t k)
 {
     if (!(opt->noise_prior > 0) || model->pixels ||
         model->likelihood != XB_LIKELIHOOD_HETEROSCEDASTIC)
         return XB_OK;
     double step = 0;
-    XB_TRY(xb_target_step(ctx, &step, data->y + k, model->targets, split->row, split->n));
+    XB_TRY(xb_target_step(ctx, &step, data->y + k, model->targets, holdout->row,
+                          holdout->n));
     const double least = fmax(XB_NOISE_LEAST, step / sqrt(12) / model->y_sd[k]);
     model->noise_least = k == 0 ? least : fmin(model->noise_least, least);
     return XB_OK;
@@ -220,10 +221,10 @@ static void link_counts(xb_model *m, int64_t k, int64_t n)
 }
 
 static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
-                            const xb_train_split *split, const xb_train_options *opt,
+                            const xb_holdout *holdout, const xb_train_options *opt,
                             int64_t k)
 {
-    if (xb_model_of_counts(model)) link_counts(model, k, split->n);
+    if (xb_model_of_counts(model)) link_counts(model, k, holdout->n);
     double mean = model->y_mean[k], sd = model->y_sd[k];
     if (data->classes == 0 && opt->target_sd != 0) {
         if (!(opt->target_sd > 0) || !isfinite(opt->target_sd + opt->target_mean))
@@ -235,7 +236,7 @@ static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     }
     model->y_mean[k] = mean;
     model->y_sd[k] = sd;
-    XB_TRY(fit_noise_least(ctx, model, data, split, opt, k));
+    XB_TRY(fit_noise_least(ctx, model, data, holdout, opt, k));
     if (fabs(mean) <= XB_TARGET_MOST && sd <= XB_TARGET_MOST && sd >= 1 / XB_TARGET_MOST)
         return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,
@@ -247,15 +248,15 @@ static xb_status fit_target(xb_ctx *ctx, xb_model *model, const xb_train_data *d
 xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
                                const xb_train_options *opt)
 {
-    xb_train_split split;
-    XB_TRY(xb_train_split_make(ctx, &split, data, opt));
+    xb_holdout holdout;
+    XB_TRY(xb_holdout_make(ctx, &holdout, data, opt));
     xb_status status = xb_model_targets(ctx, m, xb_train_targets(data, opt));
-    if (status == XB_OK) status = fit_scales(ctx, m, data, &split);
+    if (status == XB_OK) status = fit_scales(ctx, m, data, &holdout);
     if (status == XB_OK && data->classes == 0)
-        status = column_scales(ctx, m->y_mean, m->y_sd, data->y, m->targets, &split);
+        status = column_scales(ctx, m->y_mean, m->y_sd, data->y, m->targets, &holdout);
     for (int64_t k = 0; k < m->targets && status == XB_OK; k++)
-        status = fit_target(ctx, m, data, &split, opt, k);
-    xb_train_split_free(&split);
+        status = fit_target(ctx, m, data, &holdout, opt, k);
+    xb_holdout_free(&holdout);
     return status;
 }
 

@@ -181,12 +181,12 @@ static xb_status join(xb_ctx *ctx, xb_model **model, team *t)
 }
 
 /* All members hold out the same rows as the first. */
-static xb_status hold_out(xb_ctx *ctx, xb_train_data *same, xb_train_split *split,
+static xb_status hold_out(xb_ctx *ctx, xb_train_data *same, xb_holdout *holdout,
                           const xb_train_options *opt)
 {
-    XB_TRY(xb_train_split_make(ctx, split, same, opt));
-    same->select = split->row;
-    same->held = split->held;
+    XB_TRY(xb_holdout_make(ctx, holdout, same, opt));
+    same->select = holdout->row;
+    same->held = holdout->held;
     return XB_OK;
 }
 
@@ -201,19 +201,19 @@ xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *d
                            const xb_train_options *opt, bool open)
 {
     xb_train_data same = *data;
-    xb_train_split split = {0};
+    xb_holdout holdout = {0};
     team t = {.data = &same, .members = xb_train_member_count(opt, open)};
     if (t.members == 1) return XB_OK;
     settle(&t, *model, opt);
     t.member = xb_new(ctx, t.members, sizeof *t.member);
     if (!t.member) return XB_E_MEMORY;
     xb_status status = XB_OK;
-    if (xb_train_held(data, opt) > 0) status = hold_out(ctx, &same, &split, opt);
+    if (xb_train_held(data, opt) > 0) status = hold_out(ctx, &same, &holdout, opt);
     if (status == XB_OK) status = run_all(ctx, &t);
     if (status == XB_OK) status = join(ctx, model, &t);
     for (int64_t i = 1; i < t.members; i++) xb_model_destroy(t.member[i].model);
     free(t.member);
-    xb_train_split_free(&split);
+    xb_holdout_free(&holdout);
     return status;
 }
 
@@ -280,7 +280,7 @@ xb_status xb_train_members_dealt(xb_ctx *ctx, xb_trained *first, bool traced,
                                  int64_t members)
 {
     xb_train_data same = *data;
-    xb_train_split split = {0};
+    xb_holdout holdout = {0};
     xb_model *shape = NULL;
     team t = {.data = &same, .members = members};
     t.member = xb_new(ctx, members, sizeof *t.member);
@@ -291,12 +291,12 @@ xb_status xb_train_members_dealt(xb_ctx *ctx, xb_trained *first, bool traced,
     else
         status = settle_shape(ctx, &shape, &t, data, opt);
     if (status == XB_OK && xb_train_held(data, opt) > 0)
-        status = hold_out(ctx, &same, &split, opt);
+        status = hold_out(ctx, &same, &holdout, opt);
     if (status == XB_OK) status = run_dealt(ctx, &t, first, traced, data, opt);
     if (status == XB_OK && members > 1) status = join(ctx, &first->model, &t);
     for (int64_t i = 1; i < members; i++) xb_model_destroy(t.member[i].model);
     xb_model_destroy(shape);
     free(t.member);
-    xb_train_split_free(&split);
+    xb_holdout_free(&holdout);
     return status;
 }

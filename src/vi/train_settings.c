@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/count_law.h"
+#include "base/count_mass.h"
 #include "crossbayes/json.h"
 #include "data/rows.h"
 #include "law/lawfile.h"

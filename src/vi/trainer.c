@@ -115,13 +115,13 @@ static bool is_kept(const xb_train_data *data)
 
 static xb_status take_rows(xb_trainer *t, const xb_train_data *data)
 {
-    xb_train_split split;
+    xb_holdout holdout;
     const xb_rows given = xb_train_rows(data);
     XB_TRY(xb_model_check_rows(t->ctx, t->model, &given));
-    XB_TRY(xb_train_split_make(t->ctx, &split, data, &t->opt));
-    t->select = split.row;
-    t->held = split.held;
-    t->n = split.n;
+    XB_TRY(xb_holdout_make(t->ctx, &holdout, data, &t->opt));
+    t->select = holdout.row;
+    t->held = holdout.held;
+    t->n = holdout.n;
     if (data->x && is_kept(data))
         XB_TRY(take(t, &t->x, data->n * t->features, sizeof *t->x, NULL));
     XB_TRY(take(t, &t->y, data->n * t->targets, sizeof *t->y, NULL));

@@ -305,14 +305,14 @@ xb_status xb_train_check_counts(xb_ctx *ctx, const xb_train_data *data,
                                 const xb_model *model);
 
 /* train_data.c. Which rows are learnt from, and which held out. */
-typedef struct xb_train_split {
+typedef struct xb_holdout {
     int64_t *row; /* [n + held] of the inputs, those to learn from first */
     int64_t n, held;
-} xb_train_split;
+} xb_holdout;
 int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt);
-xb_status xb_train_split_make(xb_ctx *ctx, xb_train_split *out, const xb_train_data *data,
-                              const xb_train_options *opt);
-void xb_train_split_free(xb_train_split *split);
+xb_status xb_holdout_make(xb_ctx *ctx, xb_holdout *out, const xb_train_data *data,
+                          const xb_train_options *opt);
+void xb_holdout_free(xb_holdout *holdout);
 /* Scales, of the rows learnt from, and names into the model. */
 xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
                                const xb_train_options *opt);

@@ -1,7 +1,7 @@
-/* count_law.h: laws of counts: Poisson, and the negative binomial as a Poisson law whose
+/* count_mass.h: masses of counts: Poisson, and the negative binomial as a Poisson whose
  * rate varies (maths V40, V41). `size` is one over the dispersion; INFINITY: Poisson. */
-#ifndef XB_BASE_COUNT_LAW_H
-#define XB_BASE_COUNT_LAW_H
+#ifndef XB_BASE_COUNT_MASS_H
+#define XB_BASE_COUNT_MASS_H
 
 /* Counts are kept as floats, which represent all whole numbers up to here. */
 #define XB_COUNT_MOST 16777216.0

@@ -1,4 +1,4 @@
-/* count_law.c: log masses and quantiles of single laws of counts; maths V40, V41.
+/* count_mass.c: log masses and quantiles of counts; maths V40, V41.
  *
  * The ratio Gamma(size + k)/Gamma(size) size^k comes from Stirling's series from size =
  * 10 on, where nothing cancels however large the size is, and from log Gamma below.
@@ -7,7 +7,7 @@
  * deviations beyond 200, where that takes long, it is the quantile of the gamma law of
  * the same mean and variance by Wilson and Hilferty (1931), within 2 % of the standard
  * deviation if that is below the mean. */
-#include "base/count_law.h"
+#include "base/count_mass.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Laws of counts, their mixtures over draws and all scores of them against SciPy
+/* Masses of counts, their mixtures over draws and all scores of them against SciPy
  * (fixtures/make_counts.py); quantiles, and what calibration makes of targets that jump.
  */
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "xbtest.h"
 
-#include "base/count_law.h"
+#include "base/count_mass.h"
 #include "compare/target_scorer.h"
 #include "crossbayes/net.h"
 #include "crossbayes/random.h"

@@ -1,0 +1,17 @@
+/* decimal_point.h: numbers are printed and read with a point, as in the C locale,
+ * whatever locale a program that uses the library has set. The build includes this file
+ * in all others of the libraries and the program (CMakeLists.txt), but for those of os.h,
+ * which define _GNU_SOURCE first and know no such numbers. */
+#if !defined(XB_BASE_DECIMAL_POINT_H) && !defined(XB_OS_LAYER)
+#define XB_BASE_DECIMAL_POINT_H
+
+#include "base/os_print.h"
+
+#define snprintf(...) xb_os_snprintf(__VA_ARGS__)
+#define vsnprintf(...) xb_os_vsnprintf(__VA_ARGS__)
+#define fprintf(...) xb_os_fprintf(__VA_ARGS__)
+#define printf(...) xb_os_fprintf(stdout, __VA_ARGS__)
+#define sscanf(...) xb_os_sscanf(__VA_ARGS__)
+#define strtod(...) xb_os_strtod(__VA_ARGS__)
+
+#endif
