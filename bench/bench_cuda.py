@@ -187,7 +187,7 @@ def jax_scalar():
     zero = jax.tree.map(jnp.zeros_like, p)
     run = jax.jit(lambda s: jax.lax.scan(step, s, jnp.arange(1000))[0])
     got = jax_rate(lambda: run((p, zero, zero)), 1000, calls=2)
-    print(f"step-scalar jax-scan 100 {got:.4g}", flush=True)
+    print(f"step-scalar-shared jax-scan 1 {got:.4g}", flush=True)
 
 
 def main():

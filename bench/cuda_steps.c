@@ -1,6 +1,7 @@
 /* cuda_steps.c: whole steps of training and whole predictions through the library, on the
- * backend named: cuda_steps BACKEND [scalar|faces]. A line each: what, backend, batch,
- * steps or images a second. bench_cuda.py runs it beside PyTorch and JAX. */
+ * backend named: cuda_steps BACKEND [scalar|faces]. A line each: what, backend, nets side
+ * by side, batch or draws, steps or images a second. bench_cuda.py runs it beside PyTorch
+ * and JAX. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,20 +52,67 @@ static double steps_a_second(xb_ctx *ctx, xb_trainer *t, int steps)
     return steps / took[2];
 }
 
-/* Two layers of 16 under local noise, a batch of 100 of 1000 rows. */
-static void time_scalar(xb_ctx *ctx, const char *backend)
+/* Steps a second of a whole training, making the trainer included: the median of five,
+ * after one. */
+static double trained_a_second(xb_ctx *ctx, const xb_train_data *data,
+                               const xb_train_options *opt, double steps)
 {
-    double x[ROWS], y[ROWS];
-    for (int i = 0; i < ROWS; i++) x[i] = 6.0 * i / ROWS - 3, y[i] = sin(x[i]);
-    const xb_train_data data = {.x = x, .y = y, .n = ROWS, .features = 1};
+    double took[5];
+    for (int k = -1; k < 5; k++) {
+        xb_model *model = NULL;
+        double from = now();
+        must(ctx, xb_train(ctx, &model, NULL, data, opt));
+        xb_model_destroy(model);
+        if (k < 0) continue;
+        took[k] = now() - from;
+        for (int j = k; j > 0 && took[j] < took[j - 1]; j--) {
+            double swap = took[j];
+            took[j] = took[j - 1], took[j - 1] = swap;
+        }
+    }
+    return steps / took[2];
+}
+
+typedef struct small_net {
+    const char *name, *net;
+    int64_t features, batch, steps;
+} small_net;
+
+/* Some steps of phase 2 of a net and, side by side, of 16 of it. */
+static void time_small(xb_ctx *ctx, const char *backend, const small_net *n, bool local)
+{
+    static double x[ROWS * 8], y[ROWS];
+    for (int i = 0; i < ROWS * 8; i++) x[i] = sin(1.7 * i + i % 8);
+    for (int i = 0; i < ROWS && n->features == 1; i++) x[i] = 6.0 * i / ROWS - 3;
+    for (int i = 0; i < ROWS; i++) y[i] = sin(x[i * n->features]);
+    const xb_train_data data = {.x = x, .y = y, .n = ROWS, .features = n->features};
+    const int64_t batches = ROWS / n->batch, members = 16;
     xb_train_options opt = xb_train_options_default();
-    xb_trainer *t = NULL;
-    opt.net = "dense 16, elu, dense 16, elu, dense 1";
-    opt.batch = BATCH, opt.mle_epochs = 0, opt.epochs = 1 << 20;
+    opt.net = n->net, opt.batch = n->batch;
+    opt.mle_epochs = 0, opt.epochs = n->steps / batches;
+    opt.estimator = local ? XB_ESTIMATOR_LOCAL : XB_ESTIMATOR_SHARED;
     opt.likelihood = XB_LIKELIHOOD_GAUSSIAN, opt.backend = backend;
-    must(ctx, xb_trainer_create(ctx, &t, &data, &opt));
-    printf("step-scalar %s %d %.4g\n", backend, BATCH, steps_a_second(ctx, t, 1000));
-    xb_trainer_destroy(t);
+    const double steps = (double)(opt.epochs * batches);
+    for (opt.members = 1; opt.members <= members; opt.members += members - 1) {
+        const double all = steps * (double)opt.members;
+        printf("step-%s-%s %s %lld %.4g\n", n->name, local ? "local" : "shared", backend,
+               (long long)opt.members, trained_a_second(ctx, &data, &opt, all));
+        fflush(stdout);
+    }
+}
+
+/* The scalar net, one of the size of UCI tables, and one as wide as the energy study's.
+ */
+static void time_smalls(xb_ctx *ctx, const char *backend)
+{
+    static const small_net nets[] = {
+        {"scalar", "dense 16, elu, dense 16, elu, dense 1", 1, BATCH, 10000},
+        {"uci", "dense 50, relu, dense 1", 8, 40, 10000},
+        {"wide", "dense 128, elu, dense 128, elu, dense 1", 1, BATCH, 2000},
+    };
+    for (int i = 0; i < 3; i++)
+        for (int local = 0; local < 2; local++)
+            time_small(ctx, backend, &nets[i], local == 1);
 }
 
 static void time_faces(xb_ctx *ctx, const char *backend, int steps)
@@ -110,7 +158,7 @@ int main(int argc, char **argv)
     xb_ctx *ctx = NULL;
     if (xb_ctx_create(&ctx) != XB_OK) return 1;
     const char *backend = argc > 1 ? argv[1] : "cpu", *what = argc > 2 ? argv[2] : "all";
-    if (what[0] != 'f') time_scalar(ctx, backend);
+    if (what[0] != 'f') time_smalls(ctx, backend);
     if (what[0] != 's') time_faces(ctx, backend, strcmp(backend, "cpu") == 0 ? 1 : 20);
     xb_ctx_destroy(ctx);
     return 0;

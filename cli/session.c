@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "crossbayes/extend.h"
 #include "outputs.h"
 #include "share_option.h"
 
@@ -50,6 +51,9 @@ cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...)
     va_end(args);
     cli_progress_clear(&s->progress);
     cli_misuse(s->args.command, "%s", text);
+    if (s->ranked) /* rank 0 says it for the others */
+        s->status =
+            xb_fail(s->ctx, code == CLI_USAGE ? XB_E_ARGUMENT : XB_E_IO, "%s", text);
     return code;
 }
 

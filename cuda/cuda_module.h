@@ -22,7 +22,7 @@ void xbc_leave(void);
 /* The sampler's source on the device, kept for the next time; inside. */
 xbc_source xbc_source_of(const xb_sampler *sampler);
 
-/* cuda_linear.c, cuda_layers.c, cuda_many.c, cuda_updates.c */
+/* cuda_linear.c, cuda_layers.c, cuda_many.c, cuda_training.c, cuda_updates.c */
 extern const xb_layer_ops xbc_dense, xbc_conv, xbc_maxpool_ops, xbc_batchnorm,
     xbc_activation, xbc_flatten, xbc_block_ops;
 
@@ -33,6 +33,9 @@ void xbc_op_stream(const xb_backend *b, const xb_sampler *sampler, xb_real *z,
 bool xbc_op_draws_suit(const xb_net *net);
 void xbc_op_draws(const xb_run *run, xb_real *y, const xb_real *x, xb_real *theta,
                   int64_t count);
+struct xb_many_steps;
+int64_t xbc_op_steps_room(const struct xb_many_steps *steps);
+int64_t xbc_op_steps(const struct xb_many_steps *steps, void *room);
 double xbc_op_loss(const xb_backend *b, const xb_loss *loss, xb_real *dy,
                    const xb_real *y, int64_t rows);
 bool xbc_op_finite(const xb_backend *b, const xb_real *x, int64_t n);

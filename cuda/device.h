@@ -33,6 +33,7 @@ void xbc_copy(void *to, const void *from, size_t bytes);
 void xbc_clear(void *to, size_t bytes);
 void xbc_wait(void);
 int xbc_processors(void);
+int64_t xbc_shared_bytes(void); /* of a block, at most */
 void xbc_fill(float *to, float value, int64_t n);
 void xbc_gather(void *to, const void *from, const int32_t *row, int64_t rows,
                 int64_t bytes);
@@ -240,7 +241,8 @@ typedef enum xbc_loss_kind {
     XBC_SQUARE,
     XBC_GAUSSIAN,
     XBC_HETEROSCEDASTIC,
-    XBC_SOFTMAX
+    XBC_SOFTMAX,
+    XBC_ENERGY /* of steps alone */
 } xbc_loss_kind;
 
 typedef struct xbc_loss {
@@ -277,6 +279,76 @@ typedef struct xbc_kl {
 } xbc_kl;
 
 double xbc_find_kl(const xbc_kl *job);
+
+/* ---- many steps of training of a small dense net (device_steps.cu) */
+
+enum { XBC_STEP_LINKS = 8, XBC_STEP_SUMS = 8 }; /* layers, and targets of a noise each */
+
+typedef struct xbc_step {
+    int64_t first; /* of the order */
+    int32_t rows;
+    uint32_t number; /* of its draws */
+    int64_t keep;    /* which of `kept` it fills; -1: none */
+    double scale;
+    float rate, sigma_rate;
+} xbc_step;
+
+/* A kernel or a bias; see xb_step_tensor. */
+typedef struct xbc_step_tensor {
+    uint32_t number;
+    int moves, random;
+    double mean, precision;
+} xbc_step_tensor;
+
+/* Sizes rounded up to four, and where its numbers are (steps.cuh). */
+typedef struct xbc_step_link {
+    int in, out, bias, inp, outp;
+    int at, turned, y;
+    int64_t offset; /* among the parameters */
+    int end[2];     /* of its kernel's and its bias's counters among all */
+    /* 2^32 / n rounded up, by which numbers below 2^24 are divided; 0: n is 1 */
+    uint32_t by_out, by_outp, by_columns, by_across;
+    xbc_act act;
+    /* c0 + c1 y + c2 y^2 is the activation's slope at its output y: y <= 0, y > 0 */
+    float slope[2][3];
+    xbc_step_tensor tensor[2];
+} xbc_step_link;
+
+typedef struct xbc_steps {
+    xbc_source source;
+    xb_stream where;
+    int local, noisy; /* estimator local, or shared; weights are drawn at all */
+    int links, batch, weights, turned, units, widest, slices;
+    int outputs, targets,
+        sums_each;    /* targets: numbers of a row; sums_each: of its loss */
+    int counters;     /* of draws of all weights */
+    uint32_t by_each; /* as above: of a row's inputs and targets */
+    xbc_step_link link[XBC_STEP_LINKS];
+    xbc_loss_kind loss;      /* square, gaussian, softmax, energy */
+    const float *x, *target; /* labels are the target of softmax */
+    const int32_t *order;
+    float *theta, *first, *second, *sigma;
+    int64_t rho, noise, parameters;
+    int noises;
+    float beta1, beta2, rest1, rest2, epsilon;
+    double kl_weight;
+    int64_t count;
+    const xbc_step *step; /* [count] */
+    double *sums;         /* [count][2]: loss, KL */
+    int64_t *done;
+    float *kept; /* [..][noises + parameters] */
+    float *room; /* xbc_steps_floats() of them */
+    int64_t room_floats;
+} xbc_steps;
+
+int64_t xbc_steps_floats(const xbc_steps *job);
+bool xbc_steps_shared(const xbc_steps *job);    /* they fit a block's shared memory */
+bool xbc_steps_draws(const xbc_source *source); /* `local` has this table */
+/* On a stream of its own, whose number is returned, -1: not started. The wait needs no
+ * lock, and its answer goes to the end. */
+int xbc_steps_start(const xbc_steps *job);
+int xbc_steps_wait(int number);
+void xbc_steps_end(int number, int status);
 
 #ifdef __cplusplus
 }

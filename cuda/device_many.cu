@@ -1,6 +1,6 @@
 /* device_many.cu: a small net of dense layers under many draws of its weights, in two
- * launches: all draws of all weights, then a thread for each row and draw; maths N1, N6,
- * N7. Every output is one chain of multiply-adds in the order of the inputs, as layer by
+ * launches: all draws of all weights, then a thread for each row and draw; or, of narrow
+ * nets, in one, where a block draws the weights that it uses; maths N1, N6, N7. Every output is one chain of multiply-adds in the order of the inputs, as layer by
  * layer (device_product.cu). */
 #include "activation.cuh"
 #include "table.cuh"
@@ -92,25 +92,21 @@ static __global__ void __launch_bounds__(ROWS)
 
 /* ---- narrow nets: a thread's rows stay in registers from layer to layer */
 
-/* Hidden layers of up to W outputs, R rows a thread. The weights of one link at a time are
- * in shared memory, [in][W], 0 beyond the last output; all threads of a warp read the same
- * four at once. Sums go in the order of many_rows. */
-enum { NARROW_IN = 64 };
+/* Layers of up to W outputs, R rows a thread. A block has one draw, whose weights it keeps
+ * in shared memory, of each link [in + 1][W], the bias last, 0 beyond the last output; all
+ * threads of a warp read the same four at once. Sums go in the order of many_rows. */
+enum { NARROW_THREADS = 64, NARROW_FLOATS = 4 << 10 };
 
 template <int W, int R> struct narrow_rows {
     float value[R][W];
 };
 
-template <int W>
-static __device__ __forceinline__ void load_link(float *w, const float *theta,
-                                                 const xbc_link &l)
+/* Where a link's weights begin, in rows of W. */
+static __device__ __forceinline__ int rows_before(const xbc_many &job, int link)
 {
-    __syncthreads();
-    for (int i = (int)threadIdx.x; i < (l.in + 1) * W; i += ROWS) {
-        const int k = i / W, o = i % W;
-        w[i] = o < l.out && (k < l.in || l.bias) ? theta[l.offset + k * l.out + o] : 0;
-    }
-    __syncthreads();
+    int rows = 0;
+    for (int i = 0; i < link; i++) rows += job.link[i].in + 1;
+    return rows;
 }
 
 /* sum [r] += x [r] times a row of weights */
@@ -129,13 +125,6 @@ static __device__ __forceinline__ void add_input(float sum[R][W], const float x[
             sum[r][o + 3] = fmaf(x[r], v.w, sum[r][o + 3]);
         }
     }
-}
-
-/* (N6) elu within 2.4e-7, which is what a sum of numbers near 1 is rounded by. */
-static __device__ __forceinline__ float quick_elu(float x)
-{
-    const float power = power_of_two(x * 1.44269504f) - 1;
-    return x > 0 ? x : power;
 }
 
 template <xbc_act ACT, int W, int R>
@@ -163,23 +152,23 @@ static __device__ __forceinline__ void finish(narrow_rows<W, R> *to, const float
     }
 }
 
-/* A thread's rows are ROWS apart; those beyond the last repeat it. */
-static __device__ __forceinline__ int64_t row_of(const xbc_many &job, int r, int rows)
+/* A thread's rows are NARROW_THREADS apart; those beyond the last repeat it. */
+static __device__ __forceinline__ int64_t row_of(const xbc_many &job, int64_t first, int r)
 {
-    int64_t row = ((int64_t)blockIdx.x * rows + r) * ROWS + threadIdx.x;
+    const int64_t row = first + r * NARROW_THREADS + threadIdx.x;
     return row < job.rows ? row : job.rows - 1;
 }
 
 template <int W, int R>
 static __device__ __forceinline__ void first_link(narrow_rows<W, R> *to, const float *w,
-                                                  const xbc_many &job)
+                                                  const xbc_many &job, int64_t first)
 {
     const xbc_link &l = job.link[0];
     float sum[R][W] = {};
     for (int k = 0; k < l.in; k++) {
         float x[R];
         XB_UNROLLED
-        for (int r = 0; r < R; r++) x[r] = job.x[row_of(job, r, R) * l.in + k];
+        for (int r = 0; r < R; r++) x[r] = job.x[row_of(job, first, r) * l.in + k];
         add_input<W, R>(sum, x, w + k * W);
     }
     finish<W, R>(to, sum, w + l.in * W, l);
@@ -205,75 +194,112 @@ static __device__ __forceinline__ void middle_link(narrow_rows<W, R> *rows, cons
 template <int W, int R>
 static __device__ __forceinline__ void last_link(const xbc_many &job,
                                                  const narrow_rows<W, R> &rows,
-                                                 const float *theta, const xbc_link &l)
+                                                 const float *w, const xbc_link &l,
+                                                 int64_t first)
 {
     for (int o = 0; o < l.out; o++) {
         float sum[R] = {};
         XB_UNROLLED
         for (int k = 0; k < W; k++) {
             if (k >= l.in) break;
-            const float v = theta[l.offset + k * l.out + o];
             XB_UNROLLED
-            for (int r = 0; r < R; r++) sum[r] = fmaf(rows.value[r][k], v, sum[r]);
+            for (int r = 0; r < R; r++)
+                sum[r] = fmaf(rows.value[r][k], w[k * W + o], sum[r]);
         }
         XB_UNROLLED
         for (int r = 0; r < R; r++) {
-            const int64_t row = ((int64_t)blockIdx.x * R + r) * ROWS + threadIdx.x;
-            const float v =
-                l.bias ? sum[r] + theta[l.offset + l.in * l.out + o] : sum[r];
+            const int64_t row = first + r * NARROW_THREADS + threadIdx.x;
             if (row < job.rows)
-                job.y[(blockIdx.y * job.rows + row) * l.out + o] = activated(v, l.act);
+                job.y[(blockIdx.x * job.rows + row) * l.out + o] =
+                    activated(sum[r] + w[l.in * W + o], l.act);
         }
     }
 }
 
-template <int W, int R>
-static __global__ void __launch_bounds__(ROWS)
-    narrow_net(const __grid_constant__ xbc_many job)
+/* One counter of the kernel or, b = 1, the bias of a link. */
+template <class S, int W>
+static __device__ __forceinline__ void draw_into(float *w, const xbc_many &job,
+                                                 const xbc_link &l, int b,
+                                                 const xbc_tensor &k,
+                                                 const own_copy<S> &own,
+                                                 const stream_keys &keys, int c, float turn)
 {
-    __shared__ __align__(16) float w[(NARROW_IN + 1) * W];
-    const float *theta = job.theta + blockIdx.y * job.params;
-    narrow_rows<W, R> rows;
-    load_link<W>(w, theta, job.link[0]);
-    first_link<W, R>(&rows, w, job);
-    for (int i = 1; i + 1 < job.links; i++) {
-        load_link<W>(w, theta, job.link[i]);
-        middle_link<W, R>(&rows, w, job.link[i]);
+    uint32_t word[4];
+    counter_words(word, keys, (uint32_t)c);
+    XB_UNROLLED
+    for (int j = 0; j < 4; j++) {
+        const int e = c / 16 * 64 + c % 16 + 16 * j;
+        if (e >= k.size) continue;
+        const int row = b ? l.in : e / l.out, column = b ? e : e % l.out;
+        const float mu = job.mu[k.offset + e];
+        w[row * W + column] =
+            k.stochastic ? mu + job.sigma[k.offset + e] *
+                                    (turn * value_of<S>(own, job.source.at, 1, word[j]))
+                         : mu;
     }
-    last_link<W, R>(job, rows, theta, job.link[job.links - 1]);
 }
 
-/* Whether all hidden layers have at most `width` outputs; there must be one. */
-static bool is_narrow(const xbc_many *job, int width)
+/* The weights of the block's draw; the counters of all tensors are one run. */
+template <class S, int W>
+static __device__ __forceinline__ void draw_links(float *w, const xbc_many &job,
+                                                  const own_copy<S> &own, stream_keys keys,
+                                                  int counters)
 {
-    bool narrow = job->links > 1 && job->link[0].in <= NARROW_IN;
-    for (int i = 0; i + 1 < job->links; i++) narrow &= job->link[i].out <= width;
-    return narrow;
+    const uint32_t sample = keys.sample + blockIdx.x;
+    const float turn = job.antithetic && sample % 2 ? -1.0f : 1.0f;
+    keys.sample = job.antithetic ? sample & ~1u : sample;
+    for (int i = (int)threadIdx.x; i < counters; i += NARROW_THREADS) {
+        int c = i, tensor = 0, link = 0, b = 0, n;
+        while (c >= (n = (int)(job.tensor[tensor].size + 63) / 64 * 16)) {
+            c -= n, tensor++;
+            if (b++ == job.link[link].bias) b = 0, link++;
+        }
+        keys.tensor = job.tensor[tensor].number;
+        draw_into<S, W>(w + rows_before(job, link) * W, job, job.link[link], b,
+                        job.tensor[tensor], own, keys, c, turn);
+    }
 }
 
-template <int W, int R> static void launch_narrow(const xbc_many &job)
+/* blockIdx.x: the draw; blockIdx.y: which of the parts of the rows. */
+template <class S, int W, int R>
+static __global__ void __launch_bounds__(NARROW_THREADS)
+    narrow_net(const __grid_constant__ xbc_many job, const __grid_constant__ stream_keys keys,
+               int floats, int counters)
 {
-    const int64_t each = R * ROWS;
-    XBC_LAUNCH("predicting", (narrow_net<W, R>),
-               dim3((unsigned)((job.rows + each - 1) / each), (unsigned)job.count), ROWS,
-               job);
+    __shared__ __align__(16) float table[S::floats];
+    __shared__ __align__(16) float w[NARROW_FLOATS];
+    table_load<S, NARROW_THREADS>(table, job.source.at, 1);
+    const own_copy<S> own(table);
+    for (int i = (int)threadIdx.x; i < floats; i += NARROW_THREADS) w[i] = 0;
+    __syncthreads();
+    draw_links<S, W>(w, job, own, keys, counters);
+    __syncthreads();
+    const int64_t each = R * NARROW_THREADS, last = job.links - 1;
+    for (int64_t first = blockIdx.y * each; first < job.rows; first += gridDim.y * each) {
+        narrow_rows<W, R> rows;
+        const float *at = w;
+        first_link<W, R>(&rows, at, job, first);
+        for (int i = 1; i < last; i++) {
+            at += (job.link[i - 1].in + 1) * W;
+            middle_link<W, R>(&rows, at, job.link[i]);
+        }
+        at += (job.link[last - 1].in + 1) * W;
+        last_link<W, R>(job, rows, at, job.link[last], first);
+    }
 }
 
-/* Several rows a thread where there are so many: weights are read once for them. */
-static void launch_rows(const xbc_many &job)
+/* Floats of a net whose layers have at most `width` outputs; 0: it is none of these, or has
+ * too many. A link's tensors stand one after the other. */
+static int narrow_floats(const xbc_many *job, int width)
 {
-    if (is_narrow(&job, 16) && job.rows > ROWS)
-        launch_narrow<16, 2>(job);
-    else if (is_narrow(&job, 16))
-        launch_narrow<16, 1>(job);
-    else if (is_narrow(&job, 32) && job.rows > ROWS)
-        launch_narrow<32, 2>(job);
-    else if (is_narrow(&job, 32))
-        launch_narrow<32, 1>(job);
-    else
-        XBC_LAUNCH("predicting", many_rows,
-                   dim3((unsigned)((job.rows + ROWS - 1) / ROWS), (unsigned)job.count),
-                   ROWS, job);
+    int rows = 0, tensors = 0;
+    for (int i = 0; i < job->links; i++) {
+        if (job->link[i].out > width) return 0;
+        rows += job->link[i].in + 1;
+        tensors += 1 + job->link[i].bias;
+    }
+    const bool fits = job->links > 1 && tensors == job->tensors && rows <= NARROW_FLOATS;
+    return fits && rows * width <= NARROW_FLOATS ? rows * width : 0;
 }
 
 static int64_t counters_of(const xbc_many *job)
@@ -281,6 +307,40 @@ static int64_t counters_of(const xbc_many *job)
     int64_t sum = 0;
     for (int t = 0; t < job->tensors; t++) sum += (job->tensor[t].size + 63) / 64 * 16;
     return sum;
+}
+
+/* A draw's rows go to several blocks where draws alone are too few. */
+template <int W, int R> static void launch_narrow(const xbc_many &job)
+{
+    const int64_t each = R * NARROW_THREADS, most = (job.rows + each - 1) / each;
+    const int64_t wanted = 8 * (int64_t)xbc_processors() / job.count;
+    const int64_t parts = wanted < 1 ? 1 : wanted < most ? wanted : most;
+    const stream_keys keys = keys_of(job.where);
+    for_shape(job.source, [&](auto shape) {
+        typedef decltype(shape) S;
+        if constexpr (S::columns != XB_COLUMNS_WIDE)
+            XBC_LAUNCH("predicting", (narrow_net<S, W, R>),
+                       dim3((unsigned)job.count, (unsigned)parts), NARROW_THREADS, job,
+                       keys, narrow_floats(&job, W), (int)counters_of(&job));
+    });
+}
+
+/* Two rows a thread: weights are read once for them. */
+static bool launch_as_narrow(const xbc_many &job)
+{
+    const bool narrow = narrow_floats(&job, 16) > 0, middling = narrow_floats(&job, 32) > 0;
+    if (job.source.columns == XB_COLUMNS_WIDE) return false; /* no room beside the table */
+    if (narrow)
+        launch_narrow<16, 2>(job);
+    else if (middling)
+        launch_narrow<32, 1>(job);
+    return narrow || middling;
+}
+
+static void launch_rows(const xbc_many &job)
+{
+    XBC_LAUNCH("predicting", many_rows,
+               dim3((unsigned)((job.rows + ROWS - 1) / ROWS), (unsigned)job.count), ROWS, job);
 }
 
 void xbc_many_draws(const xbc_many *job)
@@ -292,6 +352,7 @@ void xbc_many_draws(const xbc_many *job)
         some.where.sample += (uint32_t)first;
         some.theta += first * job->params;
         some.y += first * job->rows * job->link[job->links - 1].out;
+        if (launch_as_narrow(some)) continue;
         const stream_keys keys = keys_of(some.where);
         const int64_t wave = 4 * (int64_t)xbc_processors();
         const unsigned blocks = (unsigned)(some.count < wave ? some.count : wave);

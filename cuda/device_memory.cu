@@ -1,5 +1,6 @@
 /* device_memory.cu: the device, its memory, copies; the first error. Everything goes
- * through one stream, in the order it was asked for. */
+ * through one stream, in the order it was asked for, but for steps of small nets
+ * (device_steps.cu). */
 #include <stdio.h>
 
 #include "launch.cuh"
@@ -22,8 +23,9 @@ void xbc_fail(const char *what)
 bool xbc_sound(void) { return error[0] == '\0'; }
 const char *xbc_error(void) { return error[0] == '\0' ? NULL : error; }
 
-static int processors = 1;
+static int processors = 1, shared_bytes = 0;
 int xbc_processors(void) { return processors; }
+int64_t xbc_shared_bytes(void) { return shared_bytes; }
 
 bool xbc_open(char why[XBC_TEXT])
 {
@@ -34,6 +36,9 @@ bool xbc_open(char why[XBC_TEXT])
         status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
     if (status == cudaSuccess && count > 0)
         status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    if (status == cudaSuccess && count > 0)
+        status = cudaDeviceGetAttribute(&shared_bytes,
+                                        cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
     bool good = status == cudaSuccess && count > 0 && major >= 8;
     if (status != cudaSuccess)
         snprintf(why, XBC_TEXT, "%s", cudaGetErrorString(status));
@@ -92,7 +97,7 @@ void xbc_clear(void *to, size_t bytes)
 
 void xbc_wait(void)
 {
-    if (xbc_sound()) xbc_good(cudaDeviceSynchronize(), "waiting for the device");
+    if (xbc_sound()) xbc_good(cudaStreamSynchronize(0), "waiting for the device");
 }
 
 static __global__ void fill(float *to, float value, int64_t n)

@@ -104,6 +104,7 @@ static __global__ void __launch_bounds__(THREADS) loss_rows(xbc_loss l, double *
             case XBC_GAUSSIAN: mine += gaussian_row(l, i); break;
             case XBC_HETEROSCEDASTIC: mine += heteroscedastic_row(l, i); break;
             case XBC_SOFTMAX: mine += softmax_row(l, i); break;
+            case XBC_ENERGY: break;
             }
         }
     double all = block_sum(sum, mine);

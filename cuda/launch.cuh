@@ -8,6 +8,11 @@
 #else
 #include <cuda_runtime.h>
 #define XBC_START(kernel, blocks, threads, ...) kernel<<<blocks, threads>>>(__VA_ARGS__)
+/* With shared memory of a size that the launch says, which the kernel names so; on a
+ * stream. */
+#define XBC_START_ON(kernel, blocks, threads, bytes, stream, ...)                        \
+    kernel<<<blocks, threads, bytes, stream>>>(__VA_ARGS__)
+#define XBC_DYNAMIC(name) extern __shared__ __align__(16) float name[]
 #endif
 
 #include "device.h"

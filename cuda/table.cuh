@@ -51,19 +51,19 @@ template <int COLUMNS, int DEGREE, int HALVES> struct Shape {
 };
 
 /* Coefficients times `turn`, 1 or -1: so are the values, exactly. */
-template <class S>
+template <class S, int STRIDE = THREADS>
 static __device__ __forceinline__ void table_load(float *table, const xb_draw_source *d,
                                                   float turn)
 {
     const float4 *from = (const float4 *)(const void *)d->table.row;
     float4 *to = (float4 *)(void *)table;
-    for (int i = (int)threadIdx.x; i < S::quads * S::rows; i += THREADS) {
+    for (int i = (int)threadIdx.x; i < S::quads * S::rows; i += STRIDE) {
         int row = i / S::quads, column = i % S::quads / S::copies;
         float4 q = from[column * S::stored + row];
         q.x *= turn, q.y *= turn, q.z *= turn, q.w *= turn;
         to[i] = q;
     }
-    for (int i = (int)threadIdx.x; i < S::single; i += THREADS)
+    for (int i = (int)threadIdx.x; i < S::single; i += STRIDE)
         table[S::quads * XB_ROW + i] = turn * from[i / 32 * S::stored + 1].x;
     __syncthreads();
 }

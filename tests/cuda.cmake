@@ -74,6 +74,21 @@ xb_cuda_suite(test_net_ops ${XB_EMULATED} _emulated)
 xb_cuda_suite(test_kl_backend ${XB_EMULATED} _emulated)
 set_tests_properties(test_net_ops_emulated PROPERTIES COST 60)
 
+# xb_cuda_leap(NAME MODULE [VARIABLE...]): training in few launches, beside the CPU.
+add_executable(cuda_leap cuda_leap.c)
+target_include_directories(cuda_leap PRIVATE ${PROJECT_SOURCE_DIR}/src
+  ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(cuda_leap PRIVATE xb_flags crossbayes_static PkgConfig::CMOCKA)
+target_compile_definitions(cuda_leap PRIVATE XB_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+add_dependencies(cuda_leap crossbayes_emulated)
+function(xb_cuda_leap name module)
+  add_test(NAME ${name} COMMAND cuda_leap)
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77
+    ENVIRONMENT "CROSSBAYES_CUDA=${module};${ARGN}")
+endfunction()
+xb_cuda_leap(cuda_leap ${XB_EMULATED})
+xb_cuda_leap(cuda_leap_wide ${XB_EMULATED} XB_EMULATED_SHARED=40000)
+
 # A module exports its entry and nothing else.
 add_test(NAME cuda_exports COMMAND sh -c
   "test \"$(nm -D --defined-only \"$0\" | awk '{ print $3 }')\" = xb_backend_module" ${XB_EMULATED})
@@ -88,6 +103,7 @@ endif()
 if(XB_CUDA)
   xb_cuda_kernels(cuda_draws_gpu cuda_draws.c xbc_device)
   xb_cuda_kernels(cuda_nets_gpu cuda_nets.c xbc_device)
+  xb_cuda_leap(cuda_leap_gpu $<TARGET_FILE:crossbayes_cuda>)
   foreach(name IN ITEMS test_net_ops test_net_pass test_train test_predict
       test_kl_backend)
     xb_cuda_suite(${name} $<TARGET_FILE:crossbayes_cuda> _gpu)

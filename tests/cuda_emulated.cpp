@@ -1,6 +1,7 @@
 /* cuda_emulated.cpp: see cuda_emulated.h. The environment says what is to go wrong:
  *   XB_EMULATED_DEVICES=N  how many devices there are (1)
  *   XB_EMULATED_MAJOR=N    of which generation (9)
+ *   XB_EMULATED_SHARED=N   bytes of shared memory of a block (227 KiB)
  *   XB_EMULATED_MEMORY=N   bytes of memory (no limit)
  *   XB_EMULATED_FAIL=N     call number N of the driver fails, and all that follow */
 #include "cuda_emulated.h"
@@ -108,6 +109,18 @@ static void wait_for(bool within_warp)
 
 void emulated_barrier(void) { wait_for(false); }
 
+int emulated_any(int value)
+{
+    static int any;
+    if (current->thread == 0) any = 0;
+    wait_for(false);
+    any |= value != 0;
+    wait_for(false);
+    const int all = any;
+    wait_for(false); /* before the first asks again */
+    return all;
+}
+
 /* ---- a warp's product: each thread shows its share and reads the others' */
 
 static float bf16_at(const uint32_t *pair, int place)
@@ -214,7 +227,14 @@ cudaError_t cudaGetLastError(void)
     return broken ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize(void) { return call(); }
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return call(); }
+cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int) { return call(); }
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned)
+{
+    *out = nullptr;
+    return call();
+}
 cudaError_t cudaSetDevice(int) { return call(); }
 
 cudaError_t cudaGetDeviceCount(int *count)
@@ -225,8 +245,10 @@ cudaError_t cudaGetDeviceCount(int *count)
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
-    bool major = attribute == cudaDevAttrComputeCapabilityMajor;
-    *value = major ? (int)setting("XB_EMULATED_MAJOR", 9) : 2;
+    *value = attribute == cudaDevAttrComputeCapabilityMajor
+                 ? (int)setting("XB_EMULATED_MAJOR", 9)
+             : attribute == cudaDevAttrMultiProcessorCount ? 2
+                 : (int)setting("XB_EMULATED_SHARED", EMULATED_SHARED);
     return call();
 }
 

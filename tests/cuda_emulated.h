@@ -42,6 +42,7 @@ extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __syncthreads() emulated_barrier()
+#define __syncthreads_or(value) emulated_any(value)
 
 /* Threads switch only at barriers, so these operations are atomic. */
 static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
@@ -51,12 +52,23 @@ static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
     return before;
 }
 
+static inline uint32_t __umulhi(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
+
 void emulated_barrier(void);
+int emulated_any(int value); /* a barrier; whether it is not 0 for any thread */
 /* c [16][8] += a [16][16] b [16][8] of bf16 by a warp. */
 void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2]);
 void emulated_launch(dim3 blocks, unsigned threads, const std::function<void()> &body);
 #define XBC_START(kernel, blocks, threads, ...)                                          \
     emulated_launch(blocks, threads, [&] { kernel(__VA_ARGS__); })
+/* Streams run at once; shared memory of a launch is as large as any. */
+#define XBC_START_ON(kernel, blocks, threads, bytes, stream, ...)                        \
+    ((void)(bytes), (void)(stream), XBC_START(kernel, blocks, threads, __VA_ARGS__))
+enum { EMULATED_SHARED = 227 << 10 };
+#define XBC_DYNAMIC(name) static __align__(16) float name[EMULATED_SHARED / sizeof(float)]
 
 enum cudaError_t {
     cudaSuccess = 0,
@@ -69,14 +81,24 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToHost,
     cudaMemcpyDeviceToDevice
 };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrComputeCapabilityMajor };
+enum cudaDeviceAttr {
+    cudaDevAttrMultiProcessorCount,
+    cudaDevAttrComputeCapabilityMajor,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin
+};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum { cudaStreamNonBlocking = 1 };
+typedef struct emulated_stream *cudaStream_t;
 
 cudaError_t cudaMalloc(void **out, size_t bytes);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaGetLastError(void);
-cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute,
+                                 int value);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);

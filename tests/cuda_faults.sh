@@ -104,7 +104,7 @@ while [ "$call" -lt 100000 ]; do
     *) refused 1 'the GPU failed while ' ;;
     esac
     rm -f m.safetensors.checkpoint
-    tried=$((tried + 1)) call=$((call + 1 + call / 6))
+    tried=$((tried + 1)) call=$((call + 1 + call / 12))
 done
 [ "$tried" -gt 20 ] || fail "only $tried calls failed"
 [ -s m.safetensors ] || fail "no model after the last call"

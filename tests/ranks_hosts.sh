@@ -14,6 +14,7 @@ work=$(mktemp -d)
 skip() { echo "skipped: $1"; rm -rf "$work"; exit 77; }
 command -v ip >/dev/null && command -v tc >/dev/null || skip "ip and tc (iproute2) are not installed"
 command -v mpirun.openmpi >/dev/null || skip "Open MPI is not installed"
+[ -n "${XB_LONG:-}${RANKS_RUN:-}" ] || skip "XB_LONG is not set (make check-long)"
 [ "$(id -u)" = 0 ] || skip "network namespaces need root"
 ip netns add "$tag-0" 2>/dev/null || skip "network namespaces cannot be made here"
 ip netns del "$tag-0"

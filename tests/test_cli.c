@@ -93,7 +93,7 @@ static void wrong_usage_is_one_line(void **state)
     run_badly("lwa", "did you mean 'law'");
     run_badly("zzzzzz", "unknown command 'zzzzzz'");
     run_badly("--verson", "unknown option '--verson'");
-    run_badly("law", "crossbayes law: an argument is missing");
+    run_badly("law", "crossbayes law: missing argument");
     run_badly("law gaussian mtj", "unexpected argument 'mtj'");
     run_badly("law gaussian --qantile 0.5", "did you mean '--quantile'");
     run_badly("law gaussian --xyzzy", "unknown option '--xyzzy'");
@@ -129,7 +129,7 @@ static void wrong_usage_is_one_line(void **state)
     run_badly("study energy --widths 1.5", "1.5 is not a whole number");
     run_badly("study energy --depths 0", "0 is not a whole number");
     run_badly("study narrow --widths 2,2", "width 2 is listed twice");
-    run_badly("study energy --quick --full", "not both");
+    run_badly("study energy --quick --full", "exclude each other");
     run_badly("study energy --law nonsense", "nonsense");
 }
 
@@ -262,11 +262,11 @@ static void bad_series_are_one_line(void **state)
     run_badly("fit back.csv", "expected times that increase");
     run_badly("fit trace.csv --interval 0", "expected more than 0");
     run_badly("fit trace.csv --interval 2parsec", "with the unit s");
-    run_badly("fit trace.csv --rate 400Hz --interval 1s", "expected one of them");
+    run_badly("fit trace.csv --rate 400Hz --interval 1s", "exclude each other");
     run_badly("fit trace.csv --rows 9:2", "expected A:B within 1:10000");
     run_badly("fit trace.csv --rows 5", "expected A:B");
-    run_badly("fit trace.csv --skip 3 --rows 1:9", "not both");
-    run_badly("fit trace.csv --skip 10000", "leaves nothing");
+    run_badly("fit trace.csv --skip 3 --rows 1:9", "exclude each other");
+    run_badly("fit trace.csv --skip 10000", "leaves none");
     run_badly("fit trace.csv --segment 3", "no segment 3: the trace has 2 segments");
     run_badly("fit trace.csv --segment first", "expected longest, last, all");
     run_badly("fit trace.csv --detrend window", "window:TIME");
@@ -517,8 +517,10 @@ static void unwritable_places_are_errors(void **state)
 {
     (void)state;
     folder_empty(folder);
-    run_badly("sample mtj -n 10 -o no/such/dir/z.npy", "there is no folder no/such/dir");
-    run_badly("sample mtj -n 10 -o no/such/dir/z.csv", "there is no folder no/such/dir");
+    run_badly("sample mtj -n 10 -o no/such/dir/z.npy",
+              "the folder no/such/dir does not exist");
+    run_badly("sample mtj -n 10 -o no/such/dir/z.csv",
+              "the folder no/such/dir does not exist");
     if (geteuid() == 0) return; /* who may write anywhere */
     assert_int_equal(run("sample mtj -n 10 -o /proc/z.csv"), 1);
     assert_non_null(strstr(err_text, "/proc/z.csv: cannot write"));

@@ -64,7 +64,7 @@ static void what_cannot_be_reached_is_told(void **state)
     const char *said = strstr(err_text, "none of 6 designs keeps nll<=-5000% on ");
     assert_non_null(said);
     assert_non_null(strstr(said, "where the digital model has "));
-    assert_non_null(strstr(out_text, "Front of energy"));
+    assert_non_null(strstr(out_text, "front of energy"));
     run_shell("test -s found/design.html -a ! -e found/array.json");
 }
 

@@ -113,7 +113,7 @@ static void mistakes_are_one_line(void **state)
     run_badly("device level1.csv back.csv -o x.json", "back.csv: column 't'");
     run_badly("device level1.csv below3.csv -o x.json", "the mean of the trace is -");
     run_badly("device level1.csv other1.csv -o x.json", "both name state 1");
-    run_badly("device cells.csv negative.csv -o x.json", "expected one campaign");
+    run_badly("device cells.csv negative.csv -o x.json", "expected at most one");
     run_badly("device level1.csv none.csv -o x.json", "none.csv");
     run_badly("crossbar m.safetensors xy.csv --device half.json --age 1s", "half.json");
     run_badly("crossbar m.safetensors xy.csv --device device.json --age 1s",
@@ -136,7 +136,8 @@ static void mistakes_are_one_line(void **state)
     run_badly("study retention -o x", "missing --device FILE");
     run_badly("study retention --device half.json -o x", "half.json");
     run_badly("demo --device half.json -o x", "half.json");
-    run_badly("demo --device noise.json -o x", "noise.json: relaxation of fewer than 2");
+    run_badly("demo --device noise.json -o x",
+              "noise.json: fewer than 2 states have relaxation");
     run_badly("plan device.json --net 'dense 1'", "no law of its read noise");
     run_shell("test ! -e x.json && test ! -e x");
 }

@@ -103,6 +103,21 @@ static void ranks_give_the_bytes_of_one_process(void **state)
                "narrow", 2);
 }
 
+/* The same of what is printed, and of c.safetensors where there is one. */
+static void check_says_same(const char *command, int most)
+{
+    run_well(command);
+    char *said = strdup(out_text);
+    run_shell("rm -f whole; touch c.safetensors && mv c.safetensors whole");
+    for (int ranks = 2; ranks <= most; ranks++) {
+        const int code = run_ranks(&mpis[OPEN_MPI], ranks, command);
+        if (code != 0) fail_msg("%d ranks: exit %d: %s", ranks, code, err_text);
+        assert_string_equal(out_text, said);
+        run_shell("touch c.safetensors && cmp c.safetensors whole && rm c.safetensors");
+    }
+    free(said);
+}
+
 /* Ranks share the steps of a net of images, with batchnorm, rows held out and members;
  * small nets are trained one or several by each. */
 static void trained_models_have_the_bytes_of_one_process(void **state)
@@ -134,10 +149,10 @@ static void studies_and_scores_have_the_bytes_of_one_process(void **state)
     (void)state;
     OPTIMISED_ONLY();
     make_model();
-    check_same(&mpis[OPEN_MPI],
-               "eval m.safetensors xy.csv --law gaussian --law mtj --samples 4000"
-               " --calibrate",
-               "c.safetensors", test_long() ? 4 : 2);
+    check_says_same("eval m.safetensors xy.csv --law gaussian --law mtj --samples 4000",
+                    test_long() ? 4 : 2);
+    check_says_same("eval m.safetensors xy.csv --samples 4000 --calibrate c.safetensors",
+                    2);
     check_same(&mpis[OPEN_MPI], "study utkface --data synthetic --quick --format svg",
                "faces", test_long() ? 3 : 2);
     check_same(&mpis[OPEN_MPI], "reproduce --quick --only 1 --format svg", "paper",
@@ -170,15 +185,15 @@ static void wrong_use_is_one_line_of_rank_0(void **state)
     refused(MPIS, 2, "predict m.safetensors none.csv -o p.csv", "none.csv");
     refused(1, 3, "study energy --quick --widths 1,2 --depths 1 -o e",
             "nets: 2 items of work cannot be dealt to 3 ranks; use at most 2");
-    refused(1, 2, "fit xy.csv", "is not dealt to ranks");
-    refused(1, 2, "predict m.safetensors", "an argument is missing");
+    refused(1, 2, "fit xy.csv", "cannot run on several ranks");
+    refused(1, 2, "predict m.safetensors", "missing argument");
     refused(1, 2, "train xy.csv -t y --net 'dense 8, relu, dense 1' -o n.safetensors",
             "1 net can be trained side by side here");
     make_images();
     refused(1, 17, "train i-images-idx3-ubyte -o n.safetensors" IMAGE_NET,
             "a batch of 48 rows is cut into 16 blocks, which cannot be dealt to 17");
     refused(1, 2, "train none.csv -t y -o n.safetensors", "none.csv");
-    refused(1, 2, "study laws --quick -o laws", "is not dealt");
+    refused(1, 2, "study laws --quick -o laws", "cannot run on several ranks");
     setenv("CROSSBAYES_MPI", "/nowhere.so", 1);
     refused(1, 2, "predict m.safetensors xy.csv -o p.csv",
             "started with 2 ranks, but /nowhere.so cannot be used");
@@ -237,42 +252,66 @@ static void a_rank_that_dies_ends_the_job(void **state)
     run_shell("diff -r nets whole");
 }
 
+/* What is killed again and again: a study that keeps its nets, and training. */
+typedef struct killed {
+    const char *command, *output, *leftovers;
+} killed;
+
+/* Starts it on some ranks and kills one of them after some time; its exit status. */
+static int run_and_kill(const killed *c, uint64_t word)
+{
+    char text[2048];
+    const int ranks = 2 + (int)(word % 3), victim = (int)(word / 8 % (uint64_t)ranks);
+    snprintf(text, sizeof text, "echo $$ > pid$OMPI_COMM_WORLD_RANK\nexec %s %s -o %s\n",
+             program(), c->command, c->output);
+    make_text("go.sh", text);
+    snprintf(text, sizeof text,
+             "cd %s && rm -f pid*; timeout 60 %s -n %d sh go.sh >out 2>err & job=$!; cd"
+             " %s; sleep %.2f; test -e pid%d && kill -9 $(cat pid%d) 2>/dev/null; wait"
+             " $job",
+             folder, mpis[OPEN_MPI].run, ranks, folder,
+             0.1 + (double)(word / 64 % 100) / 50, victim, victim);
+    const int status = system(text);
+    assert_true(WIFEXITED(status));
+    assert_int_not_equal(WEXITSTATUS(status), 124); /* timeout: it hung */
+    return WEXITSTATUS(status);
+}
+
+static void kill_often(const killed *c, int kills, uint64_t word)
+{
+    char line[512], same[512];
+    snprintf(line, sizeof line, "%s -o %s", c->command, c->output);
+    snprintf(same, sizeof same, "rm -f %s; diff -r %s whole && rm -r %s", c->leftovers,
+             c->output, c->output);
+    run_well(line);
+    snprintf(line, sizeof line, "rm -rf whole && mv %s whole", c->output);
+    run_shell(line);
+    snprintf(line, sizeof line, "%s -o %s", c->command, c->output);
+    for (int k = 0; k < kills; k++) {
+        word = xb_hash_bytes(word, &k, sizeof k);
+        const bool through = run_and_kill(c, word) == 0;
+        if (!through && k % 5 == 4) run_well(line); /* one process goes on */
+        if (through || k % 5 == 4) run_shell(same);
+    }
+}
+
 /* Ranks are killed at any moment, whichever; the same command goes on until it is
  * through, to the bytes of an undisturbed run. The moments are those of a fixed seed. */
 static void ranks_that_die_never_change_the_result(void **state)
 {
     (void)state;
-    static const char study[] =
-        "study energy --quick --widths 1,2,3,4 --depths 1,2 --format svg -o nets";
-    const int kills = test_long() ? 50 : 0;
-    uint64_t word = 1;
-    char text[1024];
-    if (kills == 0) return;
-    folder_empty(folder);
-    run_well(study);
-    run_shell("mv nets whole");
-    for (int k = 0; k < kills; k++) {
-        word = xb_hash_bytes(word, &k, sizeof k);
-        const int ranks = 2 + (int)(word % 3), victim = (int)(word / 8 % (uint64_t)ranks);
-        snprintf(
-            text, sizeof text,
-            "cd %s && rm -f pid*; timeout 60 %s -n %d sh -c 'echo $$ >"
-            " pid$OMPI_COMM_WORLD_RANK; exec %s %s' >out 2>err & job=$!; cd %s; sleep"
-            " %.2f; test -e pid%d && kill -9 $(cat pid%d) 2>/dev/null; wait $job",
-            folder, mpis[OPEN_MPI].run, ranks, program(), study, folder,
-            0.1 + (double)(word / 64 % 100) / 50, victim, victim);
-        const int status = system(text);
-        assert_true(WIFEXITED(status));
-        assert_int_not_equal(WEXITSTATUS(status), 124); /* timeout: it hung */
-        if (WEXITSTATUS(status) == 0) {                 /* it was through before */
-            run_shell("rm -f nets/nets/*.tmp-* && diff -r nets whole && rm -r nets");
-            continue;
-        }
-        run_shell("rm -rf nets/.new.tmp-* nets/nets/*.tmp-*");
-        if (k % 10 == 9) {
-            run_well(study);
-            run_shell("diff -r nets whole && rm -r nets");
-        }
+    static const killed cases[] = {
+        {"study energy --quick --widths 1,2,3,4 --depths 1,2 --format svg", "nets",
+         "-r nets/.new.tmp-* nets/nets/*.tmp-*"},
+        {"train i-images-idx3-ubyte --epochs 60 --mle-epochs 60 --resume"
+         " --checkpoint-seconds 0.1 -q" IMAGE_NET,
+         "m.safetensors", "*.tmp-* *.checkpoint"},
+    };
+    if (!test_long()) return;
+    for (int i = 0; i < 2; i++) {
+        folder_empty(folder);
+        make_images();
+        kill_often(&cases[i], 25, (uint64_t)i + 1);
     }
 }
 
@@ -294,7 +333,7 @@ static void training_goes_on_on_other_ranks(void **state)
     static const char train[] = "train i-images-idx3-ubyte --epochs 30 --mle-epochs 30"
                                 " --resume --checkpoint-seconds 0.05 -o m.safetensors"
                                 " -q" IMAGE_NET;
-    char text[2048];
+    char text[2048], line[256];
     folder_empty(folder);
     make_images();
     run_well(train);
@@ -312,9 +351,9 @@ static void training_goes_on_on_other_ranks(void **state)
         const int status = system(text);
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), cases[i].code);
-        snprintf(text, sizeof text, "grep -q '^crossbayes: .*%s' err && rm -f pid*",
+        snprintf(line, sizeof line, "grep -q '^crossbayes: .*%s' err && rm -f pid*",
                  cases[i].says);
-        run_shell(text);
+        run_shell(line);
         run_shell("test ! -e m.safetensors && test $(grep -c ^crossbayes: err) = 1");
         const int code = run_ranks(&mpis[OPEN_MPI], cases[i].then, train);
         if (code != 0) fail_msg("%s: exit %d: %s", cases[i].signal, code, err_text);

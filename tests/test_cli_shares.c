@@ -138,9 +138,9 @@ static void wrong_use_is_refused(void **state)
     snprintf(text, sizeof text, "%s --share 1/2", predict);
     run_well(text);
     run_badly("merge p.csv.1-of-2.share", "a share of 2 missing: 2");
-    run_badly("merge p.csv.1-of-2.share --seed 3", "--seed belongs to");
+    run_badly("merge p.csv.1-of-2.share --seed 3", "--seed was set by");
     run_badly("merge xy.csv", "xy.csv");
-    run_badly("merge", "an argument is missing");
+    run_badly("merge", "missing argument");
     snprintf(text, sizeof text, "%s --share 2/2", predict);
     run_well(text);
     run_shell("echo 9,9 >> xy.csv");

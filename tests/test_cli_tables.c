@@ -32,9 +32,9 @@ static void a_messy_table_is_learnt(void **state)
                                      " (5 words), size (4 words)"));
     assert_non_null(strstr(err_text, "(--missing refuse makes this an error)"));
     assert_non_null(strstr(err_text, "left out (the same in every row): source"));
-    assert_non_null(strstr(err_text, "--keep COLUMN learns from"));
+    assert_non_null(strstr(err_text, "use --keep COLUMN"));
     run_and_hear("predict m.safetensors messy_new.csv --samples 50 -o p.csv");
-    assert_non_null(strstr(err_text, "words that training did not have"));
+    assert_non_null(strstr(err_text, "words that the training data did not have"));
     char path[512], text[256];
     in_folder(path, "p.csv");
     read_file(text, sizeof text, path);

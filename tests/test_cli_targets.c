@@ -98,9 +98,9 @@ static void cells_are_told_and_refused(void **state)
               "the width is");
     run_badly("train pairs.csv -t u,v --cells pair:wide=1 -o n.safetensors", "wide");
     run_badly("train pairs.csv -t u,v --cells pair --sigma 1 -o n.safetensors",
-              "--sigma does not go with --cells");
+              "--sigma and --cells exclude each other");
     run_badly("train pairs.csv -t u,v --device d.json -o n.safetensors",
-              "--device goes with --cells");
+              "--device needs --cells");
     make_text("d.json", device_file);
     run_well(
         "train pairs.csv -t u,v --cells pair --device d.json -o m.safetensors" QUICK);

@@ -171,8 +171,7 @@ static const bad_case bad_cases[] = {
     {"a,b\n1,\"2\"3\n", "b", ":2: quotes around a field do not match"},
     {"a,b\n1,\"2\n3,4\n5,6\n", "b", ":2: quotes around a field do not match"},
     {"n,v\n\"x\n\ny\",5\nz,q\n", "v", ":5: not a number: 'q'"},
-    {"a,b\n1.5,2\n", NULL,
-     ":1: 2 columns: a, b; choose one by name or number"},
+    {"a,b\n1.5,2\n", NULL, ":1: 2 columns: a, b; choose one by name or number"},
     {"1 2 3\n", NULL, ":1: 3 columns without names; choose one by number"},
     {"1,5\n2,5\n", NULL,
      ":1: 2 columns without names; choose one by number (decimal commas "

@@ -244,7 +244,7 @@ static void what_cannot_be_is_refused(void **state)
         {negative_value, "reading 6: expected a conductance of 0 or more"},
         {not_a_number, "reading 6: expected a conductance"},
         {negative_programmed, "reading 6: expected a programmed conductance"},
-        {no_cell, "reading 6: expected a number of the cell"},
+        {no_cell, "reading 6: expected a number for the cell"},
         {twice, "another reading at this time"},
         {reprogrammed, "programmed to another state"},
         {no_rows, "without readings"},

@@ -174,7 +174,9 @@ static void parts_that_make_no_model_are_refused(void **state)
     p = m.parts, p.classes = 2;
     assert_refused(ctx, &p, "2 classes do not go with the likelihood 'gaussian'");
     p = m.parts, p.target_sd = 0;
-    assert_refused(ctx, &p, "scale of the target: mean -1, sd 0");
+    assert_refused(
+        ctx, &p,
+        "scale of the target: mean -1, sd 0; expected finite numbers and an sd above 0");
     p = m.parts, p.feature_name = NULL;
     assert_refused(ctx, &p, "a name of the model is missing");
     p = m.parts, m.sigma[1] = 0;

@@ -118,7 +118,7 @@ static void labels_are_found_or_named(void **state)
     snprintf(path, sizeof path, "%s", scratch_write(&s, "pictures", bytes, size));
     xb_images *images = NULL;
     assert_int_equal(xb_images_open(ctx, &images, path, NULL), XB_E_INPUT);
-    assert_non_null(strstr(xb_ctx_message(ctx), "which file has its labels"));
+    assert_non_null(strstr(xb_ctx_message(ctx), "the file of labels is not given"));
     xb_image_options o = xb_image_options_default();
     o.labels = scratch_write(&s, "classes", labels, sizeof labels);
     assert_ok(ctx, xb_images_open(ctx, &images, path, &o));

@@ -158,7 +158,7 @@ static void the_cache_folder_follows_the_environment(void **state)
     assert_int_equal(setenv("XDG_CACHE_HOME", "/proc/none", 1), 0); /* cannot be made */
     open_size(ctx, &s, SIDE, path);
     assert_string_equal(path, "");
-    assert_non_null(strstr(told[0], "not kept: /proc/none/crossbayes: cannot make"));
+    assert_non_null(strstr(told[0], "not kept: /proc/none/crossbayes: cannot create"));
     if (kept) assert_int_equal(setenv("HOME", kept, 1), 0);
     assert_int_equal(setenv("XDG_CACHE_HOME", home, 1), 0);
     free(kept);

@@ -226,7 +226,7 @@ static void bad_texts_are_refused(void **state)
         {"mtj:A=1,B=0.15,C=0.375,A=1", "A is given twice"},
         {"mtj:A=1,B=0.15,C=0.375", "does not make the density integrate to one"},
         {"mtj:A=-1,B=0.15,C=0.375", "A = -1, expected 0 or more"},
-        {"mtj:A=1", "A goes with C"},
+        {"mtj:A=1", "A needs C"},
         {"bimodal:m=1", "expected 0 to 0.999999"},
         {"gaussian:s=1", "unknown parameter 's'"},
         {"empirical", "made from samples"},

@@ -1,7 +1,7 @@
 /* test_maths.c: the code and docs/maths.md speak of the same formulas. A formula there
  * starts a line, "**V4 Name"; a citation is "(V4)", "(V4, V6)", "(V4-V6)" or "maths V4".
  * No formula is numbered twice, none is cited that is not there (told as file:line), and
- * none is there that no code cites. */
+ * none is there that no code cites. The page's contents link to every section. */
 #include "scratch.h"
 
 #include <dirent.h>
@@ -133,6 +133,34 @@ static void code_and_formulas_agree(void **state)
     if (*never) fail_msg("formulas that no code cites:%s", never);
 }
 
+/* The first section, a line "## A Name", that the contents do not link to as
+ * "[A Name](#", or NULL. */
+static const char *section_without_link(char *name, size_t size, const char *text)
+{
+    char link[256];
+    for (const char *p = strstr(text, "\n## "); p; p = strstr(p + 1, "\n## ")) {
+        const int length = (int)strcspn(p + 4, "\n");
+        snprintf(name, size, "%.*s", length, p + 4);
+        snprintf(link, sizeof link, "[%.200s](#", name);
+        if (!strstr(text, link)) return name;
+    }
+    return NULL;
+}
+
+static void the_contents_list_every_section(void **state)
+{
+    (void)state;
+    char name[200], *text = malloc(TEXT_SIZE);
+    assert_non_null(text);
+    scratch_read(XB_SOURCE_DIR "/docs/maths.md", text, TEXT_SIZE);
+    assert_non_null(strstr(text, "\n## R Randomness\n")); /* it does look */
+    const char *missing = section_without_link(name, sizeof name, text);
+    free(text);
+    if (missing) fail_msg("docs/maths.md: the contents lack '%s'", missing);
+    const char *broken = "[A One](#a-one)\n\n## A One\n\n## B Two\n";
+    assert_string_equal(section_without_link(name, sizeof name, broken), "B Two");
+}
+
 /* The test itself can fail. */
 static void a_wrong_citation_is_told(void **state)
 {
@@ -154,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(code_and_formulas_agree),
+        cmocka_unit_test(the_contents_list_every_section),
         cmocka_unit_test(a_wrong_citation_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

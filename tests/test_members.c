@@ -273,7 +273,7 @@ static void files_that_lie_about_members_are_refused(void **state)
     load_changed(ctx, "member.2.0.kernel.mu", "member.4.0.kernel.mu",
                  "member.2.0.kernel.mu");
     load_changed(ctx, "\"members\":\"2\"", "\"nembers\":\"2\"",
-                 "a format this version does not know");
+                 "its format is unknown to this version");
     xb_ctx_destroy(ctx);
 }
 

@@ -35,7 +35,7 @@ static void what_is_no_noise_is_refused(void **state)
     check_refused(time, N, "only increase");
     check_refused(down, N, "only decrease");
     check_refused(sorted, N, "sorted list");
-    check_refused(counter, N, "as a counter is");
+    check_refused(counter, N, "as in a counter");
     check_refused(constant, N, "all 500 samples are 4");
     check_refused(bad, N, "sample 4 is nan");
     check_refused(time, 2, "2 samples: at least 8 are needed");

@@ -48,7 +48,7 @@ static void peers_make_the_same_features(void **state)
     snprintf(text, sizeof text, "town (%lld cells, the first 'Lima')",
              (long long)json_integer_value(json_object_get(peer, "unknown")));
     assert_note(new, text);
-    snprintf(text, sizeof text, "where none were missing: income (%lld of 25)",
+    snprintf(text, sizeof text, "none were missing in training): income (%lld of 25)",
              (long long)json_integer_value(json_object_get(peer, "missing_income")));
     assert_note(new, text);
     snprintf(text, sizeof text, "age (%lld of 60)",
@@ -163,12 +163,12 @@ static void misleading_columns_are_left_out(void **state)
     static const struct {
         const char *head, *form, *note;
     } cases[] = {
-        {"row_id,x,y", "I,D.5,V\n", "left out (numbers of rows, by name"},
+        {"row_id,x,y", "I,D.5,V\n", "left out (row numbers, judging by name"},
         {"userId,x,y", "I,D.5,V\n", "by name and values): userId"},
         {",x,y", "I,D.5,V\n", "by name and values): 1"},
         {"t,x,y", "Y-M-D,D,V\n", "left out (dates or times"},
         {"t,x,y", "M/D/Y 12:30,D,V\n", "left out (dates or times"},
-        {"t,x,y", "person I,D,V\n", "left out (another text in most rows"},
+        {"t,x,y", "person I,D,V\n", "left out (a different text in most rows"},
         {"t,x,y", "same,D,V\n", "left out (the same in every row): t"},
         {"t,x,y", "1e3,D,V\n", "left out (the same in every row): t"},
         {"t,x,y", ",D,V\n", "left out (empty): t"},

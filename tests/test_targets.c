@@ -106,7 +106,7 @@ static void bad_targets_are_refused(void **state)
                {"b,2", "target '2' is listed twice", XB_TARGET_AUTO},
                {"b,z", "no column 'z'", XB_TARGET_AUTO},
                {"b,", "no column ''", XB_TARGET_AUTO},
-               {"a,b,c", "no column beside the target", XB_TARGET_AUTO},
+               {"a,b,c", "there is no column besides the target", XB_TARGET_AUTO},
                {"a,b", "2 targets of classes", XB_TARGET_CLASS},
                {"a,c", "not a number: 'x' (column 'c')", XB_TARGET_AUTO}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -416,7 +416,7 @@ static void impossible_requests_are_refused(void **state)
     opt.adam.rate = 0;
     REFUSED(XB_E_ARGUMENT, "Adam");
     opt.validation = 1;
-    REFUSED(XB_E_ARGUMENT, "held out");
+    REFUSED(XB_E_ARGUMENT, "held-out");
     r.x[4] = NAN;
     REFUSED(XB_E_INPUT, "row 2, feature 2");
     r = make_rows(false);

@@ -22,7 +22,7 @@ mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev" # two, for the modules in mp
 base="gcc g++ clang libc6-dev cmake ninja-build pkg-config
       libopenblas-dev liblapacke-dev libjansson-dev libjpeg62-turbo-dev zlib1g-dev
       librandom123-dev libcmocka-dev libgsl-dev abigail-tools
-      gnuplot-nox fonts-dejavu-core locales python3 $mpi"
+      gnuplot-nox fonts-dejavu-core locales python3 iproute2 $mpi"
 bench="libunuran-dev python3-venv python3-dev"
 python="python3-venv python3-dev binutils"
 guard="valgrind"

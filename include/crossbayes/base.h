@@ -108,6 +108,7 @@ XB_API int64_t xb_ctx_threads(const xb_ctx *ctx);
  * "auto", see crossbayes/net.h. The name is copied. Whether the machine has that backend
  * is checked when it is first used. */
 XB_API void xb_ctx_set_backend(xb_ctx *ctx, const char *name);
+XB_API const char *xb_ctx_backend(const xb_ctx *ctx); /* NULL: none was set */
 
 /* Provenance that results carry: the command line, or any text. It is copied; control
  * characters become blanks. */

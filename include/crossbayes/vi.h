@@ -16,6 +16,7 @@
 #define CROSSBAYES_VI_H
 
 #include "crossbayes/law.h"
+#include "crossbayes/net.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -154,8 +155,8 @@ XB_API xb_status xb_schedule_parse(xb_ctx *ctx, xb_schedule *out, const char *te
 XB_API void xb_schedule_text(char out[XB_SCHEDULE_TEXT], const xb_schedule *schedule);
 XB_API double xb_schedule_at(const xb_schedule *schedule, int64_t step, int64_t total);
 
-/* ---- Adam (V7), TensorFlow's form and defaults. It is a value inside other options, so
- * it never grows and has no size field. */
+/* ---- Adam (V7), TensorFlow's form and defaults. It is a frozen value inside other
+ * options: it never grows and has no size field. */
 typedef struct xb_adam_options {
     double rate;    /* 1e-3 */
     double beta1;   /* 0.9 */
@@ -183,6 +184,56 @@ typedef struct xb_adam_block {
 XB_API void xb_adam_step(const xb_ctx *ctx, const xb_adam_options *options,
                          const xb_adam_block *blocks, int64_t n_blocks, int64_t step,
                          double rate);
+
+/* ---- an output that is to be a standard normal (maths G1-G4) */
+
+/* E|f - Y|^1.5 for a standard normal Y, and its derivative, accurate to 1e-14. */
+XB_API double xb_energy_normal(double f, double *slope);
+
+/* (G1) 2 E|f - Y|^1.5 - E|f - f'|^1.5 of a sample f [n], pairs i != j only: unbiased.
+ * The gradient df [n] is set. n >= 2. NaN and infinities propagate. */
+XB_API double xb_energy_loss(float *df, const float *f, int64_t n);
+
+enum { XB_ENERGY_NODES = 33, XB_ENERGY_DEGREE = 11 };
+
+/* Taylor coefficients of E|f - Y|^1.5 at f = 0, 1/4, ..., 8, for programs that compute
+ * many losses. A frozen value. */
+typedef struct xb_energy_table {
+    double at[XB_ENERGY_NODES][XB_ENERGY_DEGREE + 1];
+} xb_energy_table;
+
+XB_API void xb_energy_table_fill(xb_energy_table *table);
+/* The same as xb_energy_loss, with a table that xb_energy_table_fill() made. */
+XB_API double xb_energy_loss_by(const xb_energy_table *table, float *df, const float *f,
+                                int64_t n);
+
+/* The arrays that steps of Adam change. mu, rho and sigma = exp(rho) have one number for
+ * each parameter; first and second, Adam's moments, have those of mu and then those of
+ * rho. sigma is 0 where a parameter is fixed. A frozen value. */
+typedef struct xb_energy_state {
+    float *mu, *rho, *sigma, *first, *second;
+} xb_energy_state;
+
+typedef struct xb_energy_walk_options {
+    size_t struct_size;
+    const char *backend;
+    xb_key key;    /* key of the noise */
+    int64_t draws; /* 100: draws of the output in each step */
+    double rate;   /* 1e-3: Adam's learning rate, which falls to 0 along a cosine */
+    int64_t first; /* 0: number of the first step */
+    int64_t count; /* 1: steps of this call, 1 to 1024 */
+    int64_t total; /* 10000: steps of the whole training, which the cosine spans */
+} xb_energy_walk_options;
+
+XB_OPTIONS(energy_walk);
+
+/* Trains a net of dense layers so that its output at x = 0 becomes a standard normal,
+ * with Gaussian weights and the estimator local; all steps are one call of the backend.
+ * *done is the number of steps that were done. It is less than opt->count if the next
+ * step is not finite (nothing was changed by that step), and 0 if the backend or the net
+ * does not support this: use xb_pass_step for single steps. */
+XB_API xb_status xb_energy_walk(xb_ctx *ctx, int64_t *done, const xb_energy_state *state,
+                                const xb_net *net, const xb_energy_walk_options *opt);
 
 #ifdef __cplusplus
 }

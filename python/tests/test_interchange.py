@@ -212,7 +212,7 @@ def test_guides_refuse(params, settings, says):
 def test_files_refuse(tmp_path):
     law = tmp_path / "law.json"
     law.write_text("{}")
-    with pytest.raises(xb.InputError, match="law.json: not a kind of file"):
+    with pytest.raises(xb.InputError, match="law.json: unknown kind of file"):
         xb.import_file(law)
     with pytest.raises(FileNotFoundError, match="no such file"):
         xb.import_file(tmp_path / "none.pt")

@@ -105,6 +105,7 @@ typedef struct xb_written_block {
 
 struct xb_chain; /* chain.h */
 struct xb_chain_room;
+struct xb_many_steps; /* steps.h */
 
 struct xb_backend {
     bool host;
@@ -146,6 +147,13 @@ struct xb_backend {
     bool (*chain_step)(const struct xb_chain *chain, const xb_run *run,
                        const struct xb_chain_room *room, bool fresh, xb_loss_fn loss,
                        void *arg);
+
+    /* Optional, both or none: many training steps in one call (steps.h). steps_room
+     * returns the bytes of room that `count` steps need, or 0 if the backend does not
+     * take them. steps returns how many were done: fewer than `count` if the loss or a
+     * gradient of the next step is not finite; that step changes nothing. */
+    int64_t (*steps_room)(const struct xb_many_steps *steps);
+    int64_t (*steps)(const struct xb_many_steps *steps, void *room);
 
     /* (N7) theta [param_count]: one draw of all weights, mu where they are not random. */
     void (*draw)(const xb_run *run, xb_real *theta);

@@ -10,12 +10,18 @@
 static const char CUDA_FILE[] = "libcrossbayes-cuda.so";
 static const char CUDA_PATH[] = "CROSSBAYES_CUDA"; /* of the environment: another file */
 
+static double host_loss(const xb_loss *loss, xb_real *dy, const xb_real *y, int64_t rows)
+{
+    return xb_backend_host.loss(&xb_backend_host, loss, dy, y, rows);
+}
+
 static const xb_module_host HOST = {
     .struct_size = sizeof HOST,
     .version = XB_MODULE_VERSION,
     .layout = XB_MODULE_LAYOUT,
     .note = xb_note,
     .source = xb_sampler_source,
+    .loss = host_loss,
 };
 
 static xb_status open_cuda(xb_ctx *ctx, const xb_backend **out)

@@ -1,5 +1,5 @@
 /* crew.h: ranks that run the layers of one pass together, each on rows of its own (maths
- * M3).
+ * M2).
  *
  * The examples of a batch are cut into blocks, as layers worth it are cut into pieces
  * (split.h), and each rank has a run of neighbouring blocks. A layer whose pieces are the

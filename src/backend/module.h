@@ -4,7 +4,7 @@
 #ifndef XB_BACKEND_MODULE_H
 #define XB_BACKEND_MODULE_H
 
-#include "backend/backend.h"
+#include "backend/steps.h"
 #include "draw/draw_scalar.h"
 
 enum { XB_MODULE_VERSION = 1 };
@@ -12,7 +12,7 @@ enum { XB_MODULE_VERSION = 1 };
 /* Sizes of the structs that both sides read. */
 typedef struct xb_module_layout {
     size_t backend, run, ops, layer, kind, net, tensor, loss, kl, cross, moved, array,
-        tile, adam, rates, source, piece;
+        tile, adam, rates, source, piece, steps, step, chain_link;
 } xb_module_layout;
 
 #define XB_MODULE_LAYOUT                                                                 \
@@ -22,7 +22,8 @@ typedef struct xb_module_layout {
             sizeof(xb_loss), sizeof(xb_kl_block), sizeof(xb_cross),                      \
             sizeof(xb_moved_block), sizeof(xb_array_ops), sizeof(xb_tile_block),         \
             sizeof(xb_adam_block), sizeof(xb_adam_rates), sizeof(xb_draw_source),        \
-            sizeof(xb_piece)                                                             \
+            sizeof(xb_piece), sizeof(xb_many_steps), sizeof(xb_one_step),                \
+            sizeof(xb_chain_link)                                                        \
     }
 
 /* What the library gives a module. */
@@ -32,6 +33,8 @@ typedef struct xb_module_host {
     xb_module_layout layout;
     void (*note)(xb_ctx *ctx, const char *format, ...) XB_PRINTF(2, 3);
     const xb_draw_source *(*source)(const xb_sampler *sampler);
+    /* xb_backend's `loss` on this machine, of numbers that are its own */
+    double (*loss)(const xb_loss *loss, xb_real *dy, const xb_real *y, int64_t rows);
 } xb_module_host;
 
 /* A module's one exported function, of this name: its backend, the same each time. */

@@ -3,7 +3,7 @@
  *
  * With R ranks a gather takes log2 R swaps one after the other, a share as many, a sum at
  * most as many as its tree is deep and a share. Which rank adds which two parts follows
- * from the parts' numbers alone, so a sum has the same bytes for any R (maths M3). */
+ * from the parts' numbers alone, so a sum has the same bytes for any R (maths M2). */
 #include "base/comm.h"
 
 xb_comm *xb_comm_together(const xb_ctx *ctx)

@@ -58,6 +58,11 @@ void xb_ctx_set_backend(xb_ctx *ctx, const char *name)
     snprintf(ctx->backend, sizeof ctx->backend, "%s", name ? name : "");
 }
 
+const char *xb_ctx_backend(const xb_ctx *ctx)
+{
+    return ctx->backend[0] ? ctx->backend : NULL;
+}
+
 int64_t xb_ctx_threads(const xb_ctx *ctx)
 {
     return ctx && ctx->threads > 0 ? ctx->threads : xb_os_cores();

@@ -108,9 +108,9 @@ xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wante
                        head->file, (long long)head->line, wanted);
     if (found == -1) found = xb_column_number(wanted, columns) - 1;
     if (found < 0)
-        return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: no column '%s'; the file has %s",
+        return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: no column '%s'; there %s %s",
                        head->file, (long long)head->line, wanted,
-                       list_columns(list, head));
+                       columns == 1 ? "is" : "are", list_columns(list, head));
     *out = found;
     return XB_OK;
 }

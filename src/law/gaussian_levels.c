@@ -312,12 +312,13 @@ static xb_status from_lists(xb_ctx *ctx, xb_law **out, const char *what, lists *
     xb_law_mode level[MOST] = {{0}};
     if (in->ps > 0 && in->ps != in->xs)
         return xb_fail(ctx, XB_E_INPUT,
-                       "%s: %d positions x and %d weights p, expected as many", what,
-                       in->xs, in->ps);
+                       "%s: %d positions x and %d weights p, expected the same number",
+                       what, in->xs, in->ps);
     if (in->ss > 1 && in->ss != in->xs)
-        return xb_fail(ctx, XB_E_INPUT,
-                       "%s: %d positions x and %d widths s, expected as many or one",
-                       what, in->xs, in->ss);
+        return xb_fail(
+            ctx, XB_E_INPUT,
+            "%s: %d positions x and %d widths s, expected the same number or one width",
+            what, in->xs, in->ss);
     for (int i = 0; i < in->xs; i++) {
         double width = in->ss == 0 ? 0.1 : in->s[in->ss > 1 ? i : 0];
         level[i] = (xb_law_mode){in->ps > 0 ? in->p[i] : 1.0 / in->xs, in->x[i], width};

@@ -33,17 +33,25 @@ static xb_chain_link link_of(const xb_net *net, int l)
                            .layer = l + act};
 }
 
-xb_status xb_chain_create(xb_ctx *ctx, xb_chain **out, const xb_run *run)
+xb_status xb_chain_links(xb_ctx *ctx, xb_chain **out, const xb_net *net)
 {
-    const xb_net *net = run->net;
-    if (!run->backend->chain_suits || !links_only(net)) return XB_OK;
+    if (!links_only(net)) return XB_OK;
     xb_chain *chain = xb_new(
         ctx, (int64_t)sizeof *chain + net->n_layer * (int64_t)sizeof *chain->link, 1);
     if (!chain) return XB_E_MEMORY;
     for (int l = 0; l < net->n_layer; l++)
         if (is_dense(&net->layer[l])) chain->link[chain->n_link++] = link_of(net, l);
     chain->random = xb_net_stochastic_count(net) > 0;
-    if (run->backend->chain_suits(chain, run))
+    *out = chain;
+    return XB_OK;
+}
+
+xb_status xb_chain_create(xb_ctx *ctx, xb_chain **out, const xb_run *run)
+{
+    xb_chain *chain = NULL;
+    if (!run->backend->chain_suits) return XB_OK;
+    XB_TRY(xb_chain_links(ctx, &chain, run->net));
+    if (chain && run->backend->chain_suits(chain, run))
         *out = chain;
     else
         free(chain);

@@ -29,19 +29,25 @@ static double correction(double beta, int64_t t)
     return beta > 0 ? -expm1((double)t * log(beta)) : 1;
 }
 
+double xb_adam_corrected(const xb_adam_options *o, int64_t step, double rate)
+{
+    return o->rate * rate * sqrt(correction(o->beta2, step)) / correction(o->beta1, step);
+}
+
+xb_adam_rates xb_adam_rates_of(const xb_adam_options *o, double rate)
+{
+    return (xb_adam_rates){(float)rate,           (float)o->beta1,
+                           (float)o->beta2,       (float)(1 - o->beta1),
+                           (float)(1 - o->beta2), (float)o->epsilon};
+}
+
 void xb_adam_step_within(const xb_backend *backend, const xb_ctx *ctx,
                          const xb_adam_options *o, const xb_adam_block *blocks,
                          int n_blocks, int64_t step, double rate)
 {
-    double corrected =
-        o->rate * rate * sqrt(correction(o->beta2, step)) / correction(o->beta1, step);
+    const double corrected = xb_adam_corrected(o, step, rate);
     for (int k = 0; k < n_blocks; k++) {
-        const xb_adam_rates rates = {(float)(corrected * blocks[k].rate),
-                                     (float)o->beta1,
-                                     (float)o->beta2,
-                                     (float)(1 - o->beta1),
-                                     (float)(1 - o->beta2),
-                                     (float)o->epsilon};
+        const xb_adam_rates rates = xb_adam_rates_of(o, corrected * blocks[k].rate);
         backend->adam(backend, ctx, &blocks[k], &rates);
     }
 }

@@ -11,4 +11,9 @@ void xb_adam_step_within(const xb_backend *backend, const xb_ctx *ctx,
                          const xb_adam_options *options, const xb_adam_block *blocks,
                          int n_blocks, int64_t step, double rate);
 
+/* (V7) The rate of step number `step` with the bias corrections in it, and a step's
+ * numbers at such a rate. */
+double xb_adam_corrected(const xb_adam_options *options, int64_t step, double rate);
+xb_adam_rates xb_adam_rates_of(const xb_adam_options *options, double rate);
+
 #endif

@@ -35,16 +35,22 @@ xb_kl_value xb_kl_one(const xb_kl *kl, double mu, double sigma)
 
 /* ---- many weights */
 
+bool xb_kl_normal(const xb_kl *kl, double *mean, double *precision, double *constant)
+{
+    if (kl->cross.kind != XB_CROSS_NORMAL) return false;
+    *mean = kl->cross.prior.mean;
+    *precision = 1 / (kl->cross.prior.sd * kl->cross.prior.sd);
+    *constant = kl->constant;
+    return true;
+}
+
 static double sum_block(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
                         const xb_kl_block *block)
 {
     xb_kl_block k = *block;
-    if (kl->cross.kind == XB_CROSS_NORMAL) {
-        k.mean = kl->cross.prior.mean;
-        k.precision = 1 / (kl->cross.prior.sd * kl->cross.prior.sd);
-    } else {
+    double constant;
+    if (!xb_kl_normal(kl, &k.mean, &k.precision, &constant))
         k.cross = b == kl->with ? &kl->placed : &kl->cross;
-    }
     return (double)k.n * kl->constant + b->kl(b, ctx, &k);
 }
 

@@ -18,4 +18,8 @@ double xb_kl_sum_sigma(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
 double xb_kl_sum_rho(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
                      xb_spread spread, const xb_kl_block *block);
 
+/* Of a normal prior: its mean and precision, and the constant of every weight that
+ * backends leave out. False: the prior is another. */
+bool xb_kl_normal(const xb_kl *kl, double *mean, double *precision, double *constant);
+
 #endif

@@ -107,16 +107,12 @@ static xb_status ask_to_go_on(xb_trainer *t)
     return xb_fail(t->ctx, XB_E_CANCELLED, "training stopped on request");
 }
 
-/* Finishes a step that was interrupted before. */
-static xb_status one_step(xb_trainer *t)
+/* Finishes a step that was interrupted before, or does up to `most` steps. */
+static xb_status some_steps(xb_trainer *t, int64_t most)
 {
     if (!t->ordered) xb_trainer_shuffle(t);
     t->ordered = true;
-    if (t->place.batch < t->batches) {
-        XB_TRY(xb_trainer_move(t));
-        t->place.batch++;
-        t->place.step++;
-    }
+    if (t->place.batch < t->batches) XB_TRY(xb_leap_within(t, most));
     const bool ended = t->place.batch == t->batches;
     if (ended) XB_TRY(finish_epoch(t));
     XB_TRY(save_now_and_then(t));
@@ -130,14 +126,40 @@ xb_status xb_trainer_step(xb_ctx *ctx, xb_trainer *t)
 {
     t->ctx = ctx;
     XB_TRY(change_phase(t));
-    return xb_trainer_done(t) ? XB_OK : one_step(t);
+    return xb_trainer_done(t) ? XB_OK : some_steps(t, 1);
 }
 
 xb_status xb_trainer_epoch(xb_ctx *ctx, xb_trainer *t)
 {
     const int64_t rows = t->place.rows;
-    while (t->place.rows == rows && !xb_trainer_done(t)) XB_TRY(xb_trainer_step(ctx, t));
+    t->ctx = ctx;
+    XB_TRY(change_phase(t));
+    while (t->place.rows == rows && !xb_trainer_done(t))
+        XB_TRY(some_steps(t, t->batches));
     return XB_OK;
+}
+
+/* Epochs that nobody looks at between: nothing is held out, nobody is asked. */
+static xb_status some_epochs(xb_trainer *t, int64_t epochs)
+{
+    XB_TRY(xb_leap_epochs(t, epochs));
+    xb_status status = XB_OK;
+    for (int64_t e = 0; e < epochs && status == XB_OK && xb_leap_epoch(t, e); e++)
+        status = finish_epoch(t);
+    xb_leap_done(t);
+    XB_TRY(status);
+    XB_TRY(save_now_and_then(t));
+    XB_TRY(tell(t));
+    return change_phase(t);
+}
+
+xb_status xb_trainer_advance(xb_ctx *ctx, xb_trainer *t)
+{
+    t->ctx = ctx;
+    XB_TRY(change_phase(t));
+    if (xb_trainer_done(t)) return XB_OK;
+    const int64_t epochs = xb_leap_reach(t);
+    return epochs > 0 ? some_epochs(t, epochs) : some_steps(t, t->batches);
 }
 
 /* ---- from one run to the next */

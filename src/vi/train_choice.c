@@ -23,7 +23,8 @@ void xb_trained_drop(xb_trained *one)
  * the earlier checkpoint is kept. */
 static xb_status stop_short(xb_trainer *t, xb_status why)
 {
-    const bool lost = t->ctx->comm && t->ctx->comm->broken; /* a rank, in mid-step */
+    const bool broken = t->ctx->comm && t->ctx->comm->broken; /* in mid-step */
+    const bool lost = broken && why != XB_E_INPUT && why != XB_E_ARGUMENT; /* a rank */
     if (!t->opt.checkpoint || (why != XB_E_CANCELLED && why != XB_E_NUMERIC && !lost))
         return why;
     if (!xb_comm_first(t->ctx) || !xb_trainer_is_sound(t)) return why;
@@ -45,7 +46,7 @@ xb_status xb_train_left(xb_trainer *t, xb_status status)
 static xb_status run(xb_ctx *ctx, xb_trainer *t, xb_trained *out, bool reported)
 {
     xb_status status = XB_OK;
-    while (status == XB_OK && !xb_trainer_done(t)) status = xb_trainer_epoch(ctx, t);
+    while (status == XB_OK && !xb_trainer_done(t)) status = xb_trainer_advance(ctx, t);
     XB_TRY(xb_train_left(t, status));
     XB_TRY(xb_trainer_best_model(ctx, &out->model, t));
     return reported ? xb_trainer_report(ctx, &out->report, t) : XB_OK;
@@ -154,8 +155,8 @@ static xb_status check_ranks(xb_ctx *ctx, int64_t nets)
     return xb_fail(ctx, XB_E_ARGUMENT,
                    "training: %lld %s can be trained side by side here, and their steps"
                    " are not shared: %lld ranks are too many, use at most %lld",
-                   (long long)nets, xb_plural(nets, "net", "nets"),
-                   (long long)comm->size, (long long)nets);
+                   (long long)nets, xb_plural(nets, "net", "nets"), (long long)comm->size,
+                   (long long)nets);
 }
 
 static xb_status train_dealt(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,

@@ -1,4 +1,4 @@
-/* train_crew.c: ranks that train one net together (maths M3). Each goes through the whole
+/* train_crew.c: ranks that train one net together (maths M2). Each goes through the whole
  * training and has the whole state; of a step it runs the dealt layers on its rows only,
  * and everyone has the sums (backend/crew.h). So the state is the same on all ranks after
  * every step, rank 0 keeps it, and who goes on from a checkpoint may be as many as they
@@ -27,6 +27,11 @@ xb_status xb_trainer_join(xb_trainer *t)
 {
     xb_comm *comm = xb_comm_together(t->ctx);
     if (!comm) return XB_OK;
+    if (t->opt.array || t->sharing)
+        return xb_fail(
+            t->ctx, XB_E_ARGUMENT,
+            "ranks do not train one net together for an array or with a penalty"
+            " on n_eff: use one rank");
     XB_TRY(xb_pass_join(t->ctx, t->pass, comm));
     if (t->noise_pass) XB_TRY(xb_pass_join(t->ctx, t->noise_pass, comm));
     t->dealt = xb_pass_is_dealt(t->pass, t->opt.batch);

@@ -71,7 +71,7 @@ static void go_on(void *arg, int64_t piece)
     member *m = &t->member[t->first + piece];
     const double until = xb_os_seconds() + SLICE;
     while (m->status == XB_OK && !xb_trainer_done(m->trainer) && xb_os_seconds() < until)
-        m->status = xb_trainer_step(m->ctx, m->trainer);
+        m->status = xb_trainer_advance(m->ctx, m->trainer);
     if (m->status != XB_OK || m->model || !xb_trainer_done(m->trainer)) return;
     m->status = xb_trainer_best_model(m->ctx, &m->model, m->trainer);
 }

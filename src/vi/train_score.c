@@ -138,13 +138,23 @@ static float select_kth(const int32_t *bits, int64_t n, int64_t k)
     return value;
 }
 
+/* n floats from `from` on of a kept step, or of the buffer as it is. */
+static void look_at(const xb_trainer *t, void *to, const float *buffer, int64_t from,
+                    int64_t n)
+{
+    if (t->seen)
+        memcpy(to, t->seen + from, (size_t)n * sizeof *t->seen);
+    else
+        t->backend->get(t->backend, to, buffer, bytes_of(n));
+}
+
 float xb_trainer_sigma_median(const xb_trainer *t)
 {
     int64_t n = 0;
     for (int i = 0; i < xb_net_tensor_count(t->model->net); i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (!k->stochastic) continue;
-        t->backend->get(t->backend, t->bits + n, t->sigma + k->offset, bytes_of(k->size));
+        look_at(t, t->bits + n, t->sigma + k->offset, t->q + k->offset, k->size);
         n += k->size;
     }
     return n > 0 ? select_kth(t->bits, n, n / 2) : NAN;
@@ -153,7 +163,7 @@ float xb_trainer_sigma_median(const xb_trainer *t)
 double xb_trainer_log_sd(const xb_trainer *t, int64_t k)
 {
     float log_sd;
-    t->backend->get(t->backend, &log_sd, t->theta + t->noise + k, bytes_of(1));
+    look_at(t, &log_sd, t->theta + t->noise + k, k, 1);
     return (double)log_sd;
 }
 

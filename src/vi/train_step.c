@@ -22,7 +22,7 @@ static xb_loss_kind kind_of(xb_likelihood likelihood)
 }
 
 /* (V10) Phase 1 has squares, classes or Poisson counts; phase 2 the likelihood. */
-static xb_loss loss_of(const xb_trainer *t, double scale)
+xb_loss xb_trainer_loss(const xb_trainer *t, double scale)
 {
     xb_loss loss = {.kind = XB_LOSS_SQUARE,
                     .outputs = t->outputs,
@@ -48,7 +48,7 @@ static xb_status phase_1_step(xb_trainer *t, int64_t batch, double *loss)
 {
     const xb_weights weights = xb_aware_weights(t, false, 0);
     const xb_gradient gradient = {t->gradient, NULL, NULL};
-    const xb_loss of = loss_of(t, 1 / (double)batch);
+    const xb_loss of = xb_trainer_loss(t, 1 / (double)batch);
     double sum = 0;
     XB_TRY(xb_pass_step_within(t->ctx, t->pass, &sum, &gradient, true, t->bx, batch,
                                &weights, NULL, &of));
@@ -67,7 +67,7 @@ static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double sca
                             .step = (uint32_t)t->draw,
                             .sample = (uint32_t)draw,
                             .antithetic = t->opt.antithetic};
-    const xb_loss of = loss_of(t, scale);
+    const xb_loss of = xb_trainer_loss(t, scale);
     double loss = 0;
     XB_TRY(xb_pass_step_within(t->ctx, t->pass, &loss, &gradient, draw == 0, t->bx, batch,
                                &weights, &noise, &of));
@@ -96,25 +96,34 @@ static double add_kl(xb_trainer *t)
     return sum;
 }
 
-static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
+double xb_trainer_temperature(const xb_trainer *t, int64_t step)
 {
-    int64_t total = t->epochs[XB_PHASE_VI] * t->batches;
-    double temperature = xb_schedule_at(&t->opt.temperature, t->place.step, total);
-    double scale = 1 / ((double)batch * temperature * (double)t->opt.samples);
-    double nll = 0, n = (double)t->n;
-    if (t->model->noise_net) XB_TRY(xb_noise_posterior_forward(t, batch));
-    for (int64_t s = 0; s < t->opt.samples; s++)
-        XB_TRY(one_draw(t, batch, s, scale, &nll));
-    double kl = add_kl(t) + xb_noise_posterior_kl(t);
-    XB_TRY(xb_sharing_add(t, batch));
-    nll *= n / (double)batch;
-    *f = nll / temperature + kl; /* (V1) */
+    return xb_schedule_at(&t->opt.temperature, step, t->epochs[XB_PHASE_VI] * t->batches);
+}
+
+double xb_trainer_note(xb_trainer *t, int64_t batch, double temperature, double nll,
+                       double kl)
+{
+    nll *= (double)t->n / (double)batch;
     t->sums.nll += nll;
     t->sums.kl += kl;
     t->sums.temperature += temperature;
     t->last[XB_TRACE_LOG_LIKELIHOOD] = -nll;
     t->last[XB_TRACE_KL] = kl;
     t->last[XB_TRACE_TEMPERATURE] = temperature;
+    return nll / temperature + kl; /* (V1) */
+}
+
+static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
+{
+    const double temperature = xb_trainer_temperature(t, t->place.step);
+    double scale = 1 / ((double)batch * temperature * (double)t->opt.samples), nll = 0;
+    if (t->model->noise_net) XB_TRY(xb_noise_posterior_forward(t, batch));
+    for (int64_t s = 0; s < t->opt.samples; s++)
+        XB_TRY(one_draw(t, batch, s, scale, &nll));
+    double kl = add_kl(t) + xb_noise_posterior_kl(t);
+    XB_TRY(xb_sharing_add(t, batch));
+    *f = xb_trainer_note(t, batch, temperature, nll, kl);
     return XB_OK;
 }
 

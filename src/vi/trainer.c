@@ -378,12 +378,10 @@ static xb_status make_passes(xb_trainer *t)
     return make_kl(t);
 }
 
-/* The backend that `auto` means for this net: only the CPU supports every likelihood, and
- * cells. */
+/* The backend that `auto` means for this net: only the CPU supports cells. */
 static const char *backend_of(const xb_trainer *t)
 {
-    const bool host =
-        t->model->likelihood >= XB_LIKELIHOOD_STUDENT || t->opt.cells || t->opt.array;
+    const bool host = t->opt.cells || t->opt.array;
     return xb_backend_for(t->ctx, t->opt.backend, t->model->net,
                           host ? 0 : (double)t->opt.batch, XB_AUTO_PASS);
 }
@@ -426,7 +424,8 @@ static xb_status build(xb_trainer *t, const xb_train_data *data)
     XB_TRY(take_batch(t));
     t->sums.best_score = -INFINITY;
     for (int i = 0; i < XB_TRACE_COLUMNS; i++) t->last[i] = NAN;
-    return make_passes(t);
+    XB_TRY(make_passes(t));
+    return xb_leap_create(t);
 }
 
 xb_status xb_trainer_build(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
@@ -455,6 +454,7 @@ void xb_trainer_destroy(xb_trainer *t)
         r->blabel, t->block[0], t->block[1], t->fingerprint, t->log_sd};
     for (int i = 0; i < XB_COUNT(blocks); i++) free(blocks[i]);
     for (int i = 0; i < t->buffers; i++) t->backend->release(t->backend, t->buffer[i]);
+    xb_leap_destroy(t->leap);
     xb_sampler_destroy(t->sampler);
     for (int i = 0; t->kl && i < xb_net_tensor_count(t->model->net); i++)
         xb_kl_destroy(t->kl[i]);

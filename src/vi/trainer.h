@@ -47,6 +47,8 @@ typedef struct xb_train_rooms {
 
 enum { XB_TRAIN_BUFFERS = 20 }; /* at most */
 
+typedef struct xb_leap xb_leap; /* train_leap.c */
+
 struct xb_trainer {
     xb_ctx *ctx; /* of the call under way */
     const xb_backend *backend;
@@ -109,6 +111,9 @@ struct xb_trainer {
     float *link;          /* B [2][targets], of counts (V40) */
     double *peak, *mass;  /* [held]: log-sum-exp over draws */
     double *log_sd;       /* [targets], for them */
+    xb_leap *leap;        /* NULL: the backend does steps one by one */
+    const float *seen;    /* the noise, then sigma, of an epoch's end that is past; NULL:
+                             they are in the buffers */
     double saved_at;      /* seconds, of the last checkpoint */
     bool dealt;           /* ranks run its passes together, each on its rows */
     char *fingerprint;
@@ -176,6 +181,29 @@ xb_status xb_trainer_batch_gradient(xb_trainer *t, double *loss);
 xb_status xb_trainer_move(xb_trainer *t);
 /* The same of `batch` rows that are in bx, and in by or blabel. */
 xb_status xb_trainer_gradient_of(xb_trainer *t, int64_t batch, double *loss);
+xb_loss xb_trainer_loss(const xb_trainer *t, double scale);
+/* Of step number `step` of phase 2. */
+double xb_trainer_temperature(const xb_trainer *t, int64_t step);
+/* A step of phase 2 in the epoch's sums; returns F (V1). */
+double xb_trainer_note(xb_trainer *t, int64_t batch, double temperature, double nll,
+                       double kl);
+
+/* train_leap.c: steps of small nets many at a time, where the backend has `steps`. */
+xb_status xb_leap_create(xb_trainer *t); /* t->leap, or NULL */
+void xb_leap_destroy(xb_leap *leap);
+/* One step or more of this epoch, at most `most`, and place is moved. */
+xb_status xb_leap_within(xb_trainer *t, int64_t most);
+/* How many whole epochs can be done at once from here: 0 or more than 1. */
+int64_t xb_leap_reach(const xb_trainer *t);
+/* Does them; then xb_leap_epoch(), epoch by epoch, makes the trainer what it was at its
+ * end; false: that epoch was not finished, and place is where it broke off. */
+xb_status xb_leap_epochs(xb_trainer *t, int64_t epochs);
+bool xb_leap_epoch(xb_trainer *t, int64_t epoch);
+void xb_leap_done(xb_trainer *t);
+
+/* train.c: as xb_trainer_step, but as many steps as the backend does at a time. */
+xb_status xb_trainer_advance(xb_ctx *ctx, xb_trainer *t);
+
 /* train_fault.c: after a step that was not finite, where that began: "in the output of
  * layer 2 (batchnorm)". */
 enum { XB_FAULT_TEXT = 96 };

@@ -15,7 +15,6 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/json.h"
 #include "energy/energy_keep.h"
-#include "energy/energy_loss.h"
 
 enum { WIDTH_MAX = 4096, DEPTH_MAX = 64, DRAWS_MAX = 4096 };
 
@@ -38,6 +37,7 @@ typedef struct energy_run {
     xb_energy_keep *keep; /* NULL: not asked for */
     xb_key key;
     xb_energy_table table;
+    bool walks; /* the backend may do many steps at once */
 } energy_run;
 
 void xb_energy_options_init(xb_energy_options *opt, size_t size)
@@ -213,12 +213,33 @@ static xb_status step(energy_run *r, int64_t number)
     return XB_OK;
 }
 
+/* Steps from number `first` on, many at once where the backend can; how many it did. */
+static xb_status walk(energy_run *r, int64_t *done, int64_t first)
+{
+    xb_energy_walk_options o = xb_energy_walk_options_default();
+    const int64_t left = r->opt.steps - first;
+    o.backend = r->opt.backend, o.key = r->key;
+    o.draws = r->opt.draws, o.rate = r->opt.rate;
+    o.first = first, o.total = r->opt.steps;
+    o.count = left < TELL_EVERY ? left : TELL_EVERY;
+    const xb_energy_state state = {r->theta, r->theta + r->p, r->sigma, r->first,
+                                   r->second};
+    return xb_energy_walk(r->ctx, done, &state, r->net, &o);
+}
+
 static xb_status run_steps(energy_run *r)
 {
-    for (int64_t k = 0; k < r->opt.steps; k++) {
-        XB_TRY(step(r, k));
+    for (int64_t k = 0; k < r->opt.steps;) {
+        int64_t done = 0;
+        if (r->walks) XB_TRY(walk(r, &done, k));
+        r->walks = done > 0;
+        if (done == 0) {
+            XB_TRY(step(r, k));
+            done = 1; /* or says what is not finite */
+        }
         if (k % TELL_EVERY == 0)
             XB_TRY(xb_progress_tell(r->ctx, "training", k, r->opt.steps));
+        k += done;
     }
     return XB_OK;
 }
@@ -244,6 +265,7 @@ static xb_status prepare(energy_run *r)
     r->key = xb_key_make(r->opt.seed, XB_PURPOSE_WEIGHT);
     xb_energy_table_fill(&r->table);
     XB_TRY(xb_sampler_create(r->ctx, &r->sampler, r->law, NULL));
+    r->walks = r->opt.keep_n_eff == 0;
     if (r->opt.keep_n_eff > 0)
         XB_TRY(xb_energy_keep_create(r->ctx, &r->keep, r->net, r->opt.backend));
     return xb_pass_create(r->ctx, &r->pass, r->net, &opt);

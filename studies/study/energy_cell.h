@@ -20,6 +20,7 @@ typedef struct xb_cell_plan {
     int64_t hidden_draws; /* behind the densities; 0: by what they cost */
     int64_t output_draws; /* of the check by nearest neighbours; 0: none */
     int64_t share_draws;  /* behind n_eff */
+    const char *backend;  /* of training; NULL: the CPU */
 } xb_cell_plan;
 
 typedef struct xb_cell {

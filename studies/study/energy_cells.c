@@ -150,6 +150,17 @@ static xb_status get_cell(xb_ctx *ctx, const cells_job *job, int64_t item)
     return status;
 }
 
+/* A cell that is most of the work has as much of the threads: the others would wait for
+ * it at the end. */
+static int64_t threads_of(const cells_job *job, const xb_cell *cell)
+{
+    const int64_t all = xb_ctx_threads(job->ctx);
+    int64_t sum = 0;
+    for (int64_t i = 0; i < job->cells->count; i++) sum += cost(&job->cells->cell[i]);
+    const int64_t share = (int64_t)((double)all * (double)cost(cell) / (double)sum);
+    return share > 1 ? share : 1;
+}
+
 static void run_cell(cells_job *job, int64_t item)
 {
     const xb_cell *cell = &job->cells->cell[job->order[item]];
@@ -159,7 +170,7 @@ static void run_cell(cells_job *job, int64_t item)
         return;
     }
     xb_files_share(ctx, job->ctx);
-    xb_ctx_set_threads(ctx, 1);
+    xb_ctx_set_threads(ctx, threads_of(job, cell));
     xb_ctx_set_progress(ctx, listen, job);
     const xb_status status = get_cell(ctx, job, item);
     if (status != XB_OK) fail(job, status, cell, xb_ctx_message(ctx));

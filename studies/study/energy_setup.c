@@ -1,6 +1,8 @@
 /* energy_setup.c: see energy_setup.h. */
 #include "study/energy_setup.h"
 
+#include <string.h>
+
 #include <math.h>
 #include <stdio.h>
 
@@ -54,6 +56,13 @@ static xb_status make_laws(xb_ctx *ctx, xb_net_cells_setup *s, xb_cell_plan *pla
     return XB_OK;
 }
 
+/* Cells are small: `auto` is the CPU. */
+static const char *trained_on(const xb_ctx *ctx)
+{
+    const char *backend = xb_ctx_backend(ctx);
+    return backend && strcmp(backend, "auto") != 0 ? backend : NULL;
+}
+
 static xb_status lay_out(xb_ctx *ctx, xb_net_cells_setup *out, const xb_law *device,
                          const xb_study_options *o, const xb_net_cells_standard *standard)
 {
@@ -62,7 +71,8 @@ static xb_status lay_out(xb_ctx *ctx, xb_net_cells_setup *out, const xb_law *dev
                          .keep_n_eff = o->keep_n_eff,
                          .hidden_draws = standard->hidden_draws,
                          .output_draws = standard->output_draws,
-                         .share_draws = standard->share_draws};
+                         .share_draws = standard->share_draws,
+                         .backend = trained_on(ctx)};
     XB_TRY(make_laws(ctx, out, &plan, device, o));
     out->widths = o->width ? o->widths : standard->widths;
     out->depths = o->depth ? o->depths : standard->depths;

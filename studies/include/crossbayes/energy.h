@@ -15,17 +15,11 @@
 
 #include "crossbayes/model.h"
 #include "crossbayes/net.h"
+#include "crossbayes/vi.h" /* the loss: xb_energy_loss */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* E|f - Y|^1.5 for a standard normal Y, and its derivative, accurate to 1e-14. */
-XB_API double xb_energy_normal(double f, double *slope);
-
-/* (G1) 2 E|f - Y|^1.5 - E|f - f'|^1.5 of a sample f [n], pairs i != j only: unbiased.
- * The gradient df [n] is set. n >= 2. NaN and infinities propagate. */
-XB_API double xb_energy_loss(float *df, const float *f, int64_t n);
 
 /* The mean of the loss if f is standard normal, which no other law goes below. */
 #define XB_ENERGY_LEAST 1.446409084632077
