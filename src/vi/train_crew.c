@@ -27,7 +27,7 @@ xb_status xb_trainer_join(xb_trainer *t)
 {
     xb_comm *comm = xb_comm_together(t->ctx);
     if (!comm) return XB_OK;
-    if (t->opt.array || t->sharing)
+    if (t->opt.array || t->opt.n_eff_penalty > 0)
         return xb_fail(
             t->ctx, XB_E_ARGUMENT,
             "ranks do not train one net together for an array or with a penalty"

@@ -49,7 +49,7 @@ void xb_leap_destroy(xb_leap *leap)
 static bool is_simple(const xb_trainer *t)
 {
     const xb_likelihood l = t->model->likelihood;
-    return t->x && !t->opt.cells && !t->opt.array && !t->sharing &&
+    return t->x && !t->opt.cells && !t->opt.array && !(t->opt.n_eff_penalty > 0) &&
            !t->model->noise_net && t->opt.samples == 1 &&
            t->opt.spread == XB_SPREAD_EXP && t->states == 0 && !t->opt.mirror &&
            (l == XB_LIKELIHOOD_GAUSSIAN || l == XB_LIKELIHOOD_SOFTMAX);
