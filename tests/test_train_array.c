@@ -8,7 +8,7 @@
 #include "backend/host.h"
 #include "crossbar/analog.h"
 #include "crossbayes/plan.h"
-#include "net/layer.h"
+#include "net/rounded.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
 

@@ -2,6 +2,8 @@
  * kernels. */
 #include "backend/backend.h"
 
+#include "net/rounded.h"
+
 const xb_backend *xb_backend_find(const char *name)
 {
     return xb_kernels_find(name) ? &xb_backend_host : NULL;

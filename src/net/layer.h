@@ -70,16 +70,6 @@ extern const xb_layer_kind xb_layer_dense, xb_layer_conv, xb_layer_maxpool,
     xb_layer_batchnorm, xb_layer_elu, xb_layer_relu, xb_layer_tanh, xb_layer_sigmoid,
     xb_layer_flatten;
 
-/* rounded.c: rounds to `units` bits (V60); in nets that xb_net_rounded makes alone. */
-extern const xb_layer_kind xb_layer_round;
-/* The net with such layers before its linear ones (in_bits) and after them (out_bits; 0:
- * none); destroy it. */
-xb_status xb_net_rounded(xb_ctx *ctx, xb_net **out, const xb_net *net, int64_t in_bits,
-                         int64_t out_bits);
-/* The place that a layer of such a net has in the one it was made from; a layer that
- * rounds: that of the next. */
-int xb_net_rounded_layer(const xb_net *net, int layer);
-
 /* Adds one tensor of `ndim` sizes to the net (room for two a layer). */
 xb_status xb_net_declare(xb_reading *r, xb_net *net, xb_layer *layer, int index,
                          xb_role role, int ndim, const int64_t *shape);

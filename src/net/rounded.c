@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "net/layer.h"
+#include "net/rounded.h"
 
 const xb_layer_kind xb_layer_round = {.name = "round"};
 

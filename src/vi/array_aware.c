@@ -4,7 +4,7 @@
  * all that, whose gradient is taken to be that of the weights after it. */
 #include <math.h>
 
-#include "net/layer.h"
+#include "net/rounded.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
 

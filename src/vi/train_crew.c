@@ -28,7 +28,10 @@ xb_status xb_trainer_join(xb_trainer *t)
     xb_comm *comm = xb_comm_together(t->ctx);
     if (!comm) return XB_OK;
     if (t->opt.array || t->opt.n_eff_penalty > 0)
-        return XB_OK; /* these look at the whole batch, so every rank does all of it */
+        return xb_fail(
+            t->ctx, XB_E_ARGUMENT,
+            "ranks do not train one net together for an array or with a penalty"
+            " on n_eff: use one rank");
     XB_TRY(xb_pass_join(t->ctx, t->pass, comm));
     if (t->noise_pass) XB_TRY(xb_pass_join(t->ctx, t->noise_pass, comm));
     t->dealt = xb_pass_is_dealt(t->pass, t->opt.batch);

@@ -5,7 +5,7 @@
  * message about nets. */
 #include <stdio.h>
 
-#include "net/layer.h"
+#include "net/rounded.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
 
