@@ -117,7 +117,7 @@ static void print_layers(const plan_job *job, const xb_plan *plan)
 
 static void print_weights(const plan_job *job, const xb_plan *plan)
 {
-    printf("\n  shares, at most");
+    printf("\n  %-15s", "largest shares");
     for (int i = 0; i < xb_plan_weight_count(plan); i++) {
         const xb_plan_weight w = xb_plan_weight_at(plan, i);
         const double percent = 100 * w.share;
