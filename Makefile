@@ -23,10 +23,12 @@ demo: all
 	$(BUILD)/crossbayes demo -o $(BUILD)/demo
 
 # All tests optimised; then those of memory, files and the program under AddressSanitizer and
-# UBSan. clang compiles the product as well, without its optimiser to save time. check-long runs
+# UBSan. clang compiles the product as well, without its optimiser: the core in package_core, the rest at the end. check-long runs
 # the other tests sanitised, and all of them as clang optimises them. Three tests at once
 # keep two cores busy: some wait for others.
 CLANG = CC=clang $(CMAKE) -DXB_WERROR=ON
+# Where tests/package_core.sh has compiled the core with clang.
+CLANG_CORE = $(BUILD)/check/tests/core/build
 check: deps
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check
@@ -36,8 +38,8 @@ check: deps
 	ninja -C $(BUILD)/sanitize
 	cd $(BUILD)/sanitize && ctest --output-on-failure -j3 --timeout 300 -LE slow
 	@$(SAY_SKIPPED) $(BUILD)/sanitize/Testing/Temporary/LastTest.log || true
-	$(CLANG) -B $(BUILD)/clang-plain -DCMAKE_BUILD_TYPE=Debug -DXB_KERNEL_LEVEL=-O0 -DXB_TESTS=OFF
-	ninja -C $(BUILD)/clang-plain
+	$(CLANG) -B $(CLANG_CORE) -DXB_STUDIES=ON -DXB_JPEG=ON
+	ninja -C $(CLANG_CORE)
 
 check-long: check
 	./tools/install-deps.sh long

@@ -107,7 +107,7 @@ def check(name, page, program, data):
         environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}",
                            XDG_CACHE_HOME=folder, LC_ALL="C.UTF-8")
         for commands, shown in todo:
-            done = subprocess.run(["sh", "-eu", "-c", commands], cwd=folder, env=environment, text=True,
+            done = subprocess.run(["stdbuf", "-oL", "sh", "-eu", "-c", commands], cwd=folder, env=environment, text=True,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, timeout=SECONDS)
             first = commands.strip().splitlines()[0]

@@ -92,7 +92,7 @@ int64_t xb_os_process(void) { return (int64_t)getpid(); }
 
 bool xb_os_process_lives(int64_t number)
 {
-    return kill((pid_t)number, 0) == 0 || errno != ESRCH;
+    return getpgid((pid_t)number) >= 0 || errno != ESRCH; /* asks, and signals nobody */
 }
 
 static uint64_t mix(uint64_t hash, const char *text, size_t n)
