@@ -1,15 +1,15 @@
 /* test_series_noise.c: how often stationary noise is taken for something else. Each
- * search states a rate of 1 %; the short form runs 100 traces a kind of noise and fails
- * where more are found than a binomial of 1 % reaches with probability 0.0005 (6 or
+ * search states a rate of 1 %; the short form runs 50 traces of each kind of noise and fails
+ * where more are found than a binomial of 1 % reaches with probability 0.00015 (5 or
  * more), the long form 1000 (24 or more: 0.0001). Three kinds, five searches: a false
- * alarm of the short form in about 0.5 %, with its seed fixed. */
+ * alarm of the short form in about 0.2 %, with its seed fixed. */
 #include "seriestest.h"
 
 static void noise_is_not_taken_for_more(void **state)
 {
     (void)state;
-    const int traces = test_long() ? 1000 : SANITIZED ? 10 : 100;
-    const int most = test_long() ? 23 : 5;
+    const int traces = test_long() ? 1000 : SANITIZED ? 10 : 50;
+    const int most = test_long() ? 23 : 4;
     const int64_t n = test_long() ? 4096 : 1024;
     static const char *const kind[] = {"white", "1/f", "telegraph"};
     xb_ctx *ctx = test_ctx();
