@@ -35,6 +35,16 @@ static void must(xb_ctx *ctx, xb_status status)
     exit(1);
 }
 
+/* Puts run k into took[], which stays sorted. */
+static void keep_sorted(double *took, int k, double seconds)
+{
+    took[k] = seconds;
+    for (int j = k; j > 0 && took[j] < took[j - 1]; j--) {
+        double swap = took[j];
+        took[j] = took[j - 1], took[j - 1] = swap;
+    }
+}
+
 /* Steps a second: the median of five runs of `steps`, after as many. */
 static double steps_a_second(xb_ctx *ctx, xb_trainer *t, int steps)
 {
@@ -42,12 +52,7 @@ static double steps_a_second(xb_ctx *ctx, xb_trainer *t, int steps)
     for (int k = -1; k < 5; k++) {
         double from = now();
         for (int i = 0; i < steps; i++) must(ctx, xb_trainer_step(ctx, t));
-        if (k < 0) continue;
-        took[k] = now() - from;
-        for (int j = k; j > 0 && took[j] < took[j - 1]; j--) {
-            double swap = took[j];
-            took[j] = took[j - 1], took[j - 1] = swap;
-        }
+        if (k >= 0) keep_sorted(took, k, now() - from);
     }
     return steps / took[2];
 }
@@ -63,12 +68,7 @@ static double trained_a_second(xb_ctx *ctx, const xb_train_data *data,
         double from = now();
         must(ctx, xb_train(ctx, &model, NULL, data, opt));
         xb_model_destroy(model);
-        if (k < 0) continue;
-        took[k] = now() - from;
-        for (int j = k; j > 0 && took[j] < took[j - 1]; j--) {
-            double swap = took[j];
-            took[j] = took[j - 1], took[j - 1] = swap;
-        }
+        if (k >= 0) keep_sorted(took, k, now() - from);
     }
     return steps / took[2];
 }
