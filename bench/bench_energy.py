@@ -32,7 +32,7 @@ SAME_SD = 0.08
 class EnergyOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("width", c.c_int64),
                 ("depth", c.c_int64), ("kernels_only", c.c_bool), ("steps", c.c_int64), ("draws", c.c_int64), ("rate", c.c_double),
-                ("keep_n_eff", c.c_double), ("seed", c.c_uint64),
+                ("n_eff_penalty", c.c_double), ("seed", c.c_uint64),
                 ("backend", c.c_char_p)]
 
 

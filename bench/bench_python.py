@@ -71,7 +71,7 @@ def calls():
         "`model.predict(one row)`": (lambda: model.predict(x), c_predict(model, x)),
     }
     empty = least(lambda: None, 300, 200)
-    nothing = least(lambda: lib.xb_law_symmetric(pointer), 300, 200)
+    nothing = least(lambda: lib.xb_law_is_symmetric(pointer), 300, 200)
     for name, (python, c) in cases.items():
         many = 200 if "predict" not in name else 20
         over = least(python, 300, many) - empty - max(in_c(c, nothing), 0.0)

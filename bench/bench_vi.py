@@ -362,7 +362,7 @@ def steps_against(bench, peer):
     x, y = scalar_data(ROWS)
     trainer = Trainer(bench.xb, x, y, BATCH, ADAM, SIGMA)
     if peer == "tfp":
-        trainer.opt.spread = SPREAD_SOFTPLUS  # as its layers; F ends 30 higher than by exp
+        trainer.opt.sigma_transform = SPREAD_SOFTPLUS  # as its layers; F ends 30 higher than by exp
     start, rows, _ = started(trainer, x, y)
     steps = STEPS_QUICK if bench.quick else STEPS[peer]
     for estimator in ("shared", "local"):

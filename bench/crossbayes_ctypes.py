@@ -26,7 +26,7 @@ class SamplerInfo(c.Structure):
 
 class FitOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("family", c.c_char_p),
-                ("optimizer", c.c_int), ("criterion", c.c_int), ("adam_rate", c.c_double), ("fixed_scale", c.c_double),
+                ("optimiser", c.c_int), ("criterion", c.c_int), ("adam_rate", c.c_double), ("fixed_scale", c.c_double),
                 ("fixed_offset", c.c_double), ("has_fixed_offset", c.c_bool),
                 ("unit", c.c_char_p), ("source", c.c_char_p), ("level", c.c_double),
                 ("seed", c.c_uint64), ("series", c.c_void_p), ("whole", c.c_void_p)]

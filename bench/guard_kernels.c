@@ -122,7 +122,7 @@ static void predict(bed *b)
 {
     xb_predict_options opt = xb_predict_options_default();
     xb_prediction *p = NULL;
-    opt.samples = 200;
+    opt.draws = 200;
     must(b, xb_predict(b->ctx, &p, b->model, b->x, ROWS, &opt));
     xb_prediction_destroy(p);
 }

@@ -74,7 +74,7 @@ static void predict(bed *b, int64_t inputs, int64_t draws)
     xb_predict_options opt = xb_predict_options_default();
     double level = 0.5;
     xb_prediction *p = NULL;
-    opt.samples = draws;
+    opt.draws = draws;
     opt.quantile = &level, opt.quantiles = 0;
     must(b, xb_predict(b->ctx, &p, b->model, b->x, inputs, &opt));
     xb_prediction_destroy(p);

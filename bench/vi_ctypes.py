@@ -46,11 +46,11 @@ class TrainOptions(c.Structure):
                 ("net", c.c_char_p), ("noise_net", c.c_char_p), ("input", Shape),
                 ("likelihood", c.c_int), ("stochastic", c.c_int), ("freeze", c.c_bool),
                 ("law", c.c_void_p), ("prior", Prior), ("prior_by_fan", c.c_bool),
-                ("estimator", c.c_int), ("group", c.c_int64), ("samples", c.c_int64),
+                ("estimator", c.c_int), ("group", c.c_int64), ("draws", c.c_int64),
                 ("antithetic", c.c_bool), ("batch", c.c_int64),
                 ("mle_epochs", c.c_int64), ("epochs", c.c_int64), ("adam", Adam),
                 ("sigma_rate", c.c_double), ("rate", Schedule),
-                ("temperature", Schedule), ("spread", c.c_int), ("sigma", c.c_double),
+                ("temperature", Schedule), ("sigma_transform", c.c_int), ("sigma", c.c_double),
                 ("validation", c.c_double), ("validation_draws", c.c_int64),
                 ("target_mean", c.c_double), ("target_sd", c.c_double),
                 ("mirror", c.c_bool),
@@ -67,8 +67,8 @@ class TrainOptions(c.Structure):
 
 class PredictOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t),
-                ("law", c.c_void_p), ("samples", c.c_int64), ("tolerance", c.c_double),
-                ("most", c.c_int64), ("antithetic", c.c_bool), ("seed", c.c_uint64),
+                ("law", c.c_void_p), ("draws", c.c_int64), ("tolerance", c.c_double),
+                ("max_draws", c.c_int64), ("antithetic", c.c_bool), ("seed", c.c_uint64),
                 ("quantile", c.POINTER(c.c_double)), ("quantiles", c.c_int64),
                 ("backend", c.c_char_p), ("adaptive", c.c_bool), ("needs", c.c_bool),
                 ("interval_tolerance", c.c_double)]
@@ -202,7 +202,7 @@ class Trainer:
     # ---- prediction
     def predict_options(self, draws):
         opt = defaults(self.lib, "predict", PredictOptions)
-        opt.samples, opt.seed = draws, self.opt.seed
+        opt.draws, opt.seed = draws, self.opt.seed
         opt.quantile, opt.quantiles = (c.c_double * 1)(0.5), 0  # none
         return opt
 
@@ -216,9 +216,9 @@ class Trainer:
 
     def outputs(self, model, x, opt):
         """[draws][n], in the target's units."""
-        value = np.empty((opt.samples, len(x)))
+        value = np.empty((opt.draws, len(x)))
         self.xb.check(self.lib.xb_predict_draws(
             self.xb.ctx, c.c_void_p(pointer(value)), None, model,
             c.c_void_p(pointer(x)), c.c_int64(len(x)), c.c_int64(0),
-            c.c_int64(opt.samples), c.byref(opt)))
+            c.c_int64(opt.draws), c.byref(opt)))
         return value

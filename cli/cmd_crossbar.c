@@ -61,7 +61,7 @@ static cli_exit run(cli_session *s)
     crossbar_job *job = calloc(1, sizeof *job); /* many scores: too much for a stack */
     if (!job) return cli_fail(s, CLI_FAILED, "not enough memory");
     job->s = s;
-    job->reads = (int64_t)cli_count(&s->args, "samples", 1000);
+    job->reads = (int64_t)cli_count(&s->args, "reads", 1000);
     cli_exit code = crossbar_read_array(job);
     if (code == CLI_DONE) code = crossbar_plan_outputs(job);
     if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
@@ -87,45 +87,55 @@ static void list_keys(FILE *out)
 static const cli_option options[] = {
     {"array", 0, CLI_TEXT, "ARRAY",
      "array to simulate: a preset or a JSON file (crossbayes help array) [mtj]", 0, 0},
-    {"set", 0, CLI_TEXTS, "KEY=X", "one number of the array; may be repeated", 0, 0},
+    {"set", 0, CLI_TEXTS, "KEY=X",
+     "value of one key of the array (below); may be repeated", 0, 0},
     {"sweep", 0, CLI_TEXTS, "KEY=A:B",
-     "range of a number of the array to score; also A:B:STEP or A,B,C", 0, 0},
+     "values of one key of the array to score, also A:B:STEP or A,B,C; may be repeated",
+     0, 0},
     {"law", 0, CLI_TEXT, "LAW", "law of the noise devices [the array's]", 0, 0},
     {"read-interval", 0, CLI_TEXT, "TIME",
      "time from one read of a device to the next, e.g. 2.5ms [the array's]", 0, 0},
     {"device", 0, CLI_PATH, "FILE",
-     "device file of the mean devices: how they relax (crossbayes device)", 0, 0},
+     "device file (crossbayes device) that says how the mean devices relax", 0, 0},
     {"age", 0, CLI_TEXT, "TIME", "time since programming, e.g. 10ms or 1e4s [0]", 0, 0},
     {"redraw", 0, CLI_CHOICE, "network|input|operation",
-     "when weights are drawn anew [the array's]", 0, 0},
-    {"calibration", 0, CLI_PATH, "FILE",
-     "inputs to calibrate converters on, best the training data [the data"
-     " itself]",
+     "when weights are redrawn: for each read of the network, for each input, or for each"
+     " array operation [the array's]",
      0, 0},
-    {"inputs", 0, CLI_COUNT, "N",
-     "largest number of inputs scored, evenly spread over the data [all]", 1, 1e12},
-    CLI_IMAGE_OPTIONS,
-    {"samples", 0, CLI_COUNT, "N", "reads of the arrays [1000]", 2, 1e8},
+    {"calibration", 0, CLI_PATH, "FILE",
+     "inputs to calibrate converters on, best the training data [DATA itself]", 0, 0},
+    {"rows", 0, CLI_COUNT, "N",
+     "largest number of rows or images scored, evenly spread over DATA [all]", 1, 1e12},
+    {"reads", 0, CLI_COUNT, "N", "number of reads of the arrays per prediction [1000]", 2,
+     1e8},
+    {"chips", 0, CLI_COUNT, "N",
+     "number of chips that scores are averaged over, for all effects together and for"
+     " each one that differs from chip to chip [8, for all effects together only]",
+     1, 1e5},
     {"chip", 0, CLI_COUNT, "N",
      "number of the first chip, a seed of what differs from chip to chip [1]", 0, 1e15},
-    {"chips", 0, CLI_COUNT, "N",
-     "number of chips that scores are averaged over: for all effects together"
-     " and for each that differs from chip to chip [8, all together alone]",
-     1, 1e5},
     {"tolerance", 0, CLI_NUMBER, "X",
      "largest difference of predictives that counts as the same, in standard deviations"
      " of the outputs over draws of the weights [0.1]",
      1e-6, 10},
     {"costs", 0, CLI_PATH, "model|FILE",
-     "energy and time of a prediction, by the built-in model or a JSON table of costs", 0,
-     0},
-    {"export", 0, CLI_OUTPUT, "DIR",
-     "folder for the conductances to program, and CrossSim's inputs", 0, 0},
+     "also print the energy and time of a prediction, by the built-in model or by a JSON"
+     " table of costs",
+     0, 0},
+    CLI_IMAGE_OPTIONS,
     {"output", 'o', CLI_OUTPUT, "DIR",
-     "folder of tables and figures of sweeps and of --costs model, made if missing", 0,
-     0},
+     "folder for the tables and figures of --sweep and of --costs model; created if"
+     " missing",
+     0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
+    {"export", 0, CLI_OUTPUT, "DIR",
+     "folder for the conductances to program, and for CrossSim's inputs", 0, 0},
     CLI_SHARE_OPTION,
+};
+
+static const cli_title titles[] = {
+    {"array", "Array"},   {"rows", "Scores"},    {"target-table", "Images"},
+    {"output", "Output"}, {"share", "Machines"}, {NULL, NULL},
 };
 
 const cli_command cli_command_crossbar = {
@@ -139,6 +149,7 @@ const cli_command cli_command_crossbar = {
                "crossbayes crossbar square.safetensors square.csv --sweep adc-bits=4:8",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
+    .titles = titles,
     .min_args = 2,
     .max_args = 2,
     .more = list_keys,

@@ -205,7 +205,7 @@ static xb_status fit_parts(cli_demo *d, xb_fit **fit, xb_fit **whole)
     search.seed = options.seed = cli_seed(d->s);
     search.source = options.source = d->source;
     search.unit = options.unit = cli_text(&d->s->args, "unit", NULL);
-    search.interval = d->interval;
+    search.sample_interval = d->interval;
     XB_TRY(xb_series_run(d->s->ctx, &d->series, d->x, d->n, &search));
     return cli_trace_fit(d->s, fit, whole, d->x, d->n, d->series, &options);
 }
@@ -307,8 +307,8 @@ static const cli_option options[] = {
      "folder of the results, made if missing [crossbayes-demo]", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "file of your own samples [a built-in sample]", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "column of FILE, by name or number from 1", 0, 0},
-    {"interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},
-    {"rate", 0, CLI_TEXT, "RATE", "sampling rate, e.g. 400Hz", 0, 0},
+    {"sample-interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},
+    {"sample-rate", 0, CLI_TEXT, "RATE", "samples per second, e.g. 400Hz", 0, 0},
     {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S", 0, 0},
     {"device", 0, CLI_PATH, "FILE",

@@ -92,7 +92,7 @@ static cli_exit read_axes(design_job *job)
 /* What training again may choose where nothing else is said: with the array or not. */
 static cli_exit read_retrain(design_job *job)
 {
-    static const char *const of_models[] = {"width", "n_eff", "aware"};
+    static const char *const of_models[] = {"width", "n_eff_penalty", "for_array"};
     static const double both[] = {0, 1};
     cli_session *s = job->s;
     bool any = false;
@@ -111,7 +111,7 @@ static cli_exit read_retrain(design_job *job)
                         "--retrain needs --calibration FILE: the rows to train on, with"
                         " their targets");
     if (any) return CLI_DONE;
-    return cli_status(s, xb_design_space_add(s->ctx, job->space, "aware", both, 2));
+    return cli_status(s, xb_design_space_add(s->ctx, job->space, "for_array", both, 2));
 }
 
 static cli_exit read_deadline(design_job *job)
@@ -238,11 +238,10 @@ static void explain(FILE *out)
         "(levels, widths, errors) cost nothing in the cost model:\nthe search then picks "
         "their best value. Among equal costs, the value listed first wins.\n"
         "\nWith --retrain, KEY may also be width (units of the hidden dense layers), "
-        "n_eff "
-        "(weight\nof a penalty that lets many weights share the variance) or aware (1: "
-        "the "
-        "model is\ntrained with the array's converters, levels and errors in the forward "
-        "pass, 0: without).\nIf none of them is given, the search covers aware=0,1.\n"
+        "n_eff_penalty\n(weight of a penalty that lets many weights share the variance) "
+        "or for_array (1: the\nmodel is trained with the array's converters, levels and "
+        "errors in the forward pass,\n0: without). If none of them is given, the search "
+        "covers for_array=0,1.\n"
         "\nCONDITION is SCORE<=LIMIT or SCORE>=LIMIT, up to three of them separated by "
         "commas.\nLIMIT is a number; with a sign it is relative to the digital model's "
         "score: nll<=+2%%,\nnll<=+0.05, rmse<=4.5, coverage95>=0.93. Scores of models of "
@@ -263,35 +262,45 @@ static const cli_option options[] = {
      "cost of a prediction to minimise [energy]", 0, 0},
     {"deadline", 0, CLI_TEXT, "TIME", "longest time of a prediction, e.g. 20us [none]", 0,
      0},
+    {"exhaustive", 0, CLI_FLAG, "",
+     "simulate every array on all chips, without dropping any early", 0, 0},
     {"law", 0, CLI_TEXT, "LAW", "law of the noise devices [the array's]", 0, 0},
     {"device", 0, CLI_PATH, "FILE",
      "device file (crossbayes device) that says how the mean devices relax", 0, 0},
     {"age", 0, CLI_TEXT, "TIME", "time since programming, e.g. 10ms or 1e4s [0]", 0, 0},
     {"calibration", 0, CLI_PATH, "FILE",
      "inputs to calibrate converters on, best the training data [DATA itself]", 0, 0},
-    {"retrain", 0, CLI_FLAG, "",
-     "train models again on the rows of --calibration, for the array and without; --over"
-     " width, n_eff and aware choose which",
-     0, 0},
-    {"effort", 0, CLI_CHOICE, "quick|standard|full",
-     "length of that training, as of train [standard]", 0, 0},
-    CLI_IMAGE_OPTIONS,
     {"chips", 0, CLI_COUNT, "N",
      "number of simulated chips for the last round of the search; the choice is "
      "confirmed on twice as many [16]",
      4, 256},
+    {"chip", 0, CLI_COUNT, "N",
+     "number of the first chip, a seed of what differs from chip to chip [1]", 0, 1e15},
     {"yield", 0, CLI_NUMBER, "SHARE",
      "share of the chips that scores are averaged over; the worst chips are left out "
      "[0.9]",
      0.01, 1},
-    {"chip", 0, CLI_COUNT, "N",
-     "number of the first chip, a seed of what differs from chip to chip [1]", 0, 1e15},
-    {"exhaustive", 0, CLI_FLAG, "",
-     "simulate every array on all chips, without dropping any early", 0, 0},
+    {"retrain", 0, CLI_FLAG, "",
+     "also train models again on the rows of --calibration; --over width, n_eff_penalty"
+     " and for_array choose which",
+     0, 0},
+    {"effort", 0, CLI_CHOICE, "quick|standard|full",
+     "length of that training, as in train --effort [standard]", 0, 0},
+    CLI_IMAGE_OPTIONS,
     {"output", 'o', CLI_OUTPUT, "DIR",
      "folder for the chosen array's file, the table, figure and page; created if missing",
      0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figure [svg,png]", 0, 0},
+};
+
+static const cli_title titles[] = {
+    {"array", "Search"},
+    {"law", "Device"},
+    {"chips", "Chips"},
+    {"retrain", "Retraining"},
+    {"target-table", "Images"},
+    {"output", "Output"},
+    {NULL, NULL},
 };
 
 const cli_command cli_command_design = {
@@ -307,6 +316,7 @@ const cli_command cli_command_design = {
         " --over adc_bits=6:12 --keep 'nll<=+50%'",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
+    .titles = titles,
     .min_args = 2,
     .max_args = 2,
     .more = explain,

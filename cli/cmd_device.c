@@ -102,7 +102,7 @@ static cli_exit measure(cli_session *s, xb_device **out, const xb_frame *frame,
     double *block = take_columns(&campaign, frame, at);
     if (!block) return cli_fail(s, CLI_FAILED, "not enough memory for the campaign");
     xb_device_options opt = xb_device_options_default();
-    opt.least = (int64_t)cli_count(&s->args, "min-cells", (uint64_t)opt.least);
+    opt.min_cells = (int64_t)cli_count(&s->args, "min-cells", (uint64_t)opt.min_cells);
     opt.unit = cli_text(&s->args, "unit", opt.unit);
     opt.source = path;
     code = cli_status(s, xb_device_measure(s->ctx, out, &campaign, &opt));
@@ -328,12 +328,13 @@ static const cli_option options[] = {
      "column of the conductance right after programming [programmed_S; else"
      " the reading at time 0]",
      0, 0},
-    {"column", 'c', CLI_TEXT, "COLUMN",
-     "traces: column of the samples, by name or number from 1", 0, 0},
-    {"interval", 0, CLI_TEXT, "TIME", "traces: time between samples, e.g. 2.5ms", 0, 0},
-    {"rate", 0, CLI_TEXT, "RATE", "traces: sampling rate, e.g. 400Hz", 0, 0},
     {"min-cells", 0, CLI_COUNT, "N",
      "smallest number of cells for a state to be kept [20]", 8, 1e9},
+    {"column", 'c', CLI_TEXT, "COLUMN",
+     "traces: column of the samples, by name or number from 1", 0, 0},
+    {"sample-interval", 0, CLI_TEXT, "TIME", "traces: time between samples, e.g. 2.5ms",
+     0, 0},
+    {"sample-rate", 0, CLI_TEXT, "RATE", "traces: samples per second, e.g. 400Hz", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductance [S]", 0, 0},
     {"output", 'o', CLI_OUTPUT, "FILE", "device file to write (JSON); -: stdout", 0, 0},
     {"report", 0, CLI_OUTPUT, "DIR",
@@ -341,22 +342,31 @@ static const cli_option options[] = {
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
 };
 
+static const cli_title titles[] = {
+    {"cell", "Campaign"},
+    {"column", "Traces"},
+    {"unit", "Output"},
+    {NULL, NULL},
+};
+
 const cli_command cli_command_device = {
     .name = "device",
     .group = "What is my device's noise?",
     .about = "device file from readings of many cells, or from one trace per state",
     .usage = "CAMPAIGN.csv|TRACE.csv... [-o device.json] [options]",
-    .example = "printf 'cell,level,time_s,conductance_S\\n' > campaign.csv\n"
-               "printf '%s,1,0,5e-5\\n%s,1,100,4.%se-5\\n' $(seq 10 49 | sed 'p;p')"
-               " >> campaign.csv\n"
-               "crossbayes device campaign.csv -o device.json --report device\n"
-               "printf '5.0%se-5\\n' $(seq 300 | awk '{ print 10 + $1 * $1 * 7 % 89 }') >"
-               " level1.csv\n"
-               "printf '9.0%se-5\\n' $(seq 300 | awk '{ print 10 + $1 * $1 * 5 % 83 }') >"
-               " level2.csv\n"
-               "crossbayes device level1.csv level2.csv --rate 400Hz -o noise.json",
+    .example =
+        "printf 'cell,level,time_s,conductance_S\\n' > campaign.csv\n"
+        "printf '%s,1,0,5e-5\\n%s,1,100,4.%se-5\\n' $(seq 10 49 | sed 'p;p')"
+        " >> campaign.csv\n"
+        "crossbayes device campaign.csv -o device.json --report device\n"
+        "printf '5.0%se-5\\n' $(seq 300 | awk '{ print 10 + $1 * $1 * 7 % 89 }') >"
+        " level1.csv\n"
+        "printf '9.0%se-5\\n' $(seq 300 | awk '{ print 10 + $1 * $1 * 5 % 83 }') >"
+        " level2.csv\n"
+        "crossbayes device level1.csv level2.csv --sample-rate 400Hz -o noise.json",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
+    .titles = titles,
     .min_args = 1,
     .max_args = CLI_ARGS_MAX,
     .run = run,

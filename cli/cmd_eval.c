@@ -204,12 +204,12 @@ static void print_law(const xb_evaluation *e, int64_t i)
 {
     const xb_distances *d = xb_evaluation_outputs(e, i);
     const char *needed = xb_evaluation_needed(e, i);
-    const bool possible = !(xb_distances_draws_needed(d) > XB_DRAWS_MOST);
+    const bool possible = !(xb_distances_draws_needed(d) > XB_DRAWS_MAX);
     printf("  %s: %s\n", xb_evaluation_law_name(e, i),
            xb_verdict_name(xb_distances_verdict(d)));
     for (int64_t k = 0; k < xb_evaluation_finding_count(e, i); k++)
         printf("    %s\n", xb_evaluation_finding_at(e, i, k));
-    if (needed) printf("    %s%s\n", needed, possible ? " (--samples)" : "");
+    if (needed) printf("    %s%s\n", needed, possible ? " (--draws)" : "");
 }
 
 static void print_distances(const request *r)
@@ -290,10 +290,10 @@ static cli_exit run(cli_session *s)
     r.opt.tolerance = cli_number(&s->args, "tolerance", r.opt.tolerance);
     r.opt.seed = cli_seed(s);
     r.opt.names = r.name;
-    if (!cli_samples(s, &r.opt.samples))
-        code = cli_fail(s, CLI_USAGE, "--samples: expected a whole number or 'auto'");
+    if (!cli_draws_option(s, &r.opt.draws))
+        code = cli_fail(s, CLI_USAGE, "--draws: expected a whole number or 'auto'");
     if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
-    if (code == CLI_DONE) code = cli_plan_file(s, "calibrate", "");
+    if (code == CLI_DONE) code = cli_plan_file(s, "save-calibrated", "");
     if (code == CLI_DONE && s->args.n_args == 3) return cli_eval_models(s, &r.opt);
     if (code == CLI_DONE)
         code = cli_status(s, xb_model_load(s->ctx, &model, s->args.arg[0]));
@@ -311,7 +311,7 @@ static const cli_option options[] = {
      "distribution of the weights' noise (crossbayes help law) [the model's];"
      " may be repeated",
      0, 0},
-    {"calibrate", 0, CLI_OUTPUT, "MODEL",
+    {"save-calibrated", 0, CLI_OUTPUT, "MODEL",
      "model file to write with intervals recalibrated on these rows,"
      " .safetensors",
      0, 0},
@@ -323,7 +323,7 @@ static const cli_option options[] = {
      "also print the error that remains when the least certain rows are left"
      " unanswered",
      0, 0},
-    {"samples", 0, CLI_TEXT, "N|auto",
+    {"draws", 0, CLI_TEXT, "N|auto",
      "number of weight draws; auto: as many as the verdicts need, at most 40000 [1000]",
      0, 0},
     {"tolerance", 0, CLI_NUMBER, "X",
@@ -338,7 +338,7 @@ static const cli_option options[] = {
 static const cli_title titles[] = {
     {"law", "Evaluation"},
     {"missing", "Tables"},
-    {"targets", "Images"},
+    {"target-table", "Images"},
     {NULL, NULL},
 };
 

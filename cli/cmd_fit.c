@@ -14,8 +14,8 @@ static xb_fit_options read_options(const cli_session *s)
     const cli_args *args = &s->args;
     xb_fit_options o = xb_fit_options_default();
     o.family = cli_text(args, "family", NULL);
-    if (strcmp(cli_text(args, "optimizer", ""), "adam") == 0)
-        o.optimizer = XB_OPTIMIZER_ADAM;
+    if (strcmp(cli_text(args, "optimiser", ""), "adam") == 0)
+        o.optimiser = XB_OPTIMISER_ADAM;
     if (strcmp(cli_text(args, "criterion", ""), "bic") == 0)
         o.criterion = XB_CRITERION_BIC;
     o.adam_rate = cli_number(args, "adam-rate", o.adam_rate);
@@ -125,7 +125,7 @@ static const cli_option options[] = {
      "family to fit [every family; the best by --criterion is kept]", 0, 0},
     {"criterion", 0, CLI_CHOICE, "aic|bic", "criterion that chooses the family [aic]", 0,
      0},
-    {"optimizer", 0, CLI_CHOICE, "newton|adam",
+    {"optimiser", 0, CLI_CHOICE, "newton|adam",
      "optimiser of the likelihood; adam: as in the paper [newton]", 0, 0},
     {"adam-rate", 0, CLI_NUMBER, "RATE", "learning rate of Adam [1e-3]", 1e-9, 1},
     {"scale", 0, CLI_NUMBER, "S", "half-width of the support [fitted]", 1e-300, 1e300},

@@ -192,7 +192,7 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"net", 0, CLI_TEXT, "TEXT",
+    {"net", 0, CLI_TEXT, "NET",
      "layers of an untrained net (crossbayes help net), whose weights are assumed to "
      "share the variance equally",
      0, 0},
@@ -200,27 +200,34 @@ static const cli_option options[] = {
     {"model", 0, CLI_PATH, "FILE", "trained model whose weights are used", 0, 0},
     {"data", 0, CLI_PATH, "FILE",
      "table whose rows are the inputs to plan for [the mean input]", 0, 0},
-    {"rows", 0, CLI_COUNT, "N", "number of rows used, evenly spread over the table [3]",
-     1, PLAN_ROWS_MAX},
+    {"rows", 0, CLI_COUNT, "N",
+     "number of rows of --data that are used, evenly spread [3]", 1, PLAN_ROWS_MAX},
     {"tolerance", 0, CLI_NUMBER, "KL", "largest KL that does not matter, in nats [0.001]",
      1e-12, 10},
     {"draws", 0, CLI_COUNT, "N", "number of draws of the hidden layers [32768]", 32, 1e9},
     {"predict-only", 0, CLI_FLAG, NULL,
      "print the predicted KL only, without a measured one beside it", 0, 0},
+    CLI_BACKEND_OPTION,
+    {"reads", 0, CLI_COUNT, "N",
+     "number of reads per prediction, for the verdict on reads as draws [100]", 1, 1e9},
     {"read-interval", 0, CLI_TEXT, "TIME",
      "time between reads, for the verdict on reads as draws, e.g. 50ms [the trace's"
      " interval]",
      0, 0},
-    {"reads", 0, CLI_COUNT, "N",
-     "number of reads per prediction, for the verdict on reads as draws [100]", 1, 1e9},
-    CLI_BACKEND_OPTION,
+};
+
+static const cli_title titles[] = {
+    {"net", "Network"},
+    {"tolerance", "Forecast"},
+    {"reads", "Reads of the device"},
+    {NULL, NULL},
 };
 
 const cli_command cli_command_plan = {
     .name = "plan",
     .group = "Will it work on my device?",
     .about = "forecast: will the shape of the noise matter, and how wide must layers be",
-    .usage = "LAW [--net TEXT | --model FILE] [--tolerance KL] [options]",
+    .usage = "LAW [--net NET | --model FILE] [--tolerance KL] [options]",
     .example =
         "crossbayes plan bimodal --net 'dense 8, elu, dense 1' --tolerance 1e-3\n"
         "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
@@ -228,6 +235,7 @@ const cli_command cli_command_plan = {
         "crossbayes plan mtj --model square.safetensors --data square.csv --rows 1",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
+    .titles = titles,
     .min_args = 1,
     .max_args = 1,
     .more = cli_help_families,

@@ -83,9 +83,9 @@ static cli_exit prepare(request *r, const xb_rows *rows)
 {
     if (r->asked) return CLI_DONE;
     r->asked = true;
-    if (r->opt.samples > 0 || r->opt.adaptive) return CLI_DONE;
-    return cli_status(r->s, xb_predict_draws_enough(r->s->ctx, &r->opt.samples, r->model,
-                                                    rows, &r->opt));
+    if (r->opt.draws > 0 || r->opt.adaptive) return CLI_DONE;
+    return cli_status(
+        r->s, xb_predict_draws_enough(r->s->ctx, &r->opt.draws, r->model, rows, &r->opt));
 }
 
 static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *rows)
@@ -215,13 +215,13 @@ static cli_exit run(cli_session *s)
 {
     request r = {.s = s, .opt = xb_predict_options_default()};
     r.path = cli_text(&s->args, "output", "-");
-    r.opt.adaptive = cli_samples_adaptive(s);
+    r.opt.adaptive = cli_draws_adaptive(s);
     if (r.opt.adaptive)
-        r.opt.samples = 0;
-    else if (!cli_samples(s, &r.opt.samples))
+        r.opt.draws = 0;
+    else if (!cli_draws_option(s, &r.opt.draws))
         return cli_fail(s, CLI_USAGE,
-                        "--samples: expected a whole number, 'auto' or 'adaptive'");
-    r.opt.needs = r.opt.samples == 0;
+                        "--draws: expected a whole number, 'auto' or 'adaptive'");
+    r.opt.needs = r.opt.draws == 0;
     double share = cli_number(&s->args, "interval", 0.95);
     r.shown = (cli_predicted){.in = &r.in,
                               .level = {(1 - share) / 2, (1 + share) / 2},
@@ -254,7 +254,7 @@ static const cli_option options[] = {
      "predictions to write, .csv; -: stdout, with --json as JSON [-]", 0, 0},
     {"law", 0, CLI_TEXT, "LAW",
      "distribution of the weights' noise (crossbayes help law) [the model's]", 0, 0},
-    {"samples", 0, CLI_TEXT, "N|auto|adaptive",
+    {"draws", 0, CLI_TEXT, "N|auto|adaptive",
      "number of weight draws; auto: as many as the means need, with the number that each "
      "interval needs in the output; adaptive: for each row as many as its interval needs "
      "[1000]",
@@ -278,7 +278,7 @@ static const cli_option options[] = {
 };
 
 static const cli_title titles[] = {
-    {"output", "Prediction"}, {"id", "Tables"}, {"targets", "Images"},
+    {"output", "Prediction"}, {"id", "Tables"}, {"target-table", "Images"},
     {"backend", "Machines"},  {NULL, NULL},
 };
 

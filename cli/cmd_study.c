@@ -30,18 +30,21 @@ static cli_exit check_name(cli_session *s, const char *name)
 
 /* Options that only some studies have, with the names of these studies. */
 static const char *const owners[][2] = {
+    {"device-law", "laws|quadrature|quantile|energy|scalar|utkface|narrow|array"},
     {"noise", "laws"},
     {"column", "laws"},
-    {"rows", "laws"},
+    {"sample-range", "laws"},
     {"noise-scale", "scalar"},
     {"law", "energy|narrow"},
     {"widths", "energy|narrow"},
     {"depths", "energy|narrow"},
-    {"seeds", "energy|narrow|retention"},
+    {"seeds", "energy|narrow"},
+    {"device", "retention"},
+    {"chips", "retention"},
     {"loss", "retention"},
     {"full", "energy|narrow"},
     {"kernels-only", "energy|narrow"},
-    {"keep-n-eff", "energy|narrow"},
+    {"n-eff-penalty", "energy|narrow"},
     {"data", "array|retention|utkface"},
     {"target", "array|retention"},
     {"size", "utkface"},
@@ -57,7 +60,7 @@ static const char dealt[] = "energy|narrow|array|retention|utkface";
 
 static cli_exit check_options(cli_session *s, const char *name)
 {
-    if (xb_deal_travels(s->ctx) && !cli_has_word(dealt, name) &&
+    if (xb_work_is_sent(s->ctx) && !cli_has_word(dealt, name) &&
         !cli_flag(&s->args, "share"))
         return cli_fail(
             s, CLI_USAGE,
@@ -69,8 +72,8 @@ static cli_exit check_options(cli_session *s, const char *name)
                             owners[i][0], owners[i][1], name);
     if (cli_flag(&s->args, "column") && !cli_flag(&s->args, "noise"))
         return cli_fail(s, CLI_USAGE, "--column needs --noise");
-    if (cli_flag(&s->args, "rows") && !cli_flag(&s->args, "noise"))
-        return cli_fail(s, CLI_USAGE, "--rows needs --noise");
+    if (cli_flag(&s->args, "sample-range") && !cli_flag(&s->args, "noise"))
+        return cli_fail(s, CLI_USAGE, "--sample-range needs --noise");
     if (cli_flag(&s->args, "target") && !cli_flag(&s->args, "data"))
         return cli_fail(s, CLI_USAGE, "--target needs --data");
     if (strcmp(name, "retention") == 0 && !cli_flag(&s->args, "device"))
@@ -173,7 +176,7 @@ static cli_exit net_options(cli_session *s, xb_study_options *o, int64_t width[L
     o->seeds = (int)cli_count(&s->args, "seeds", 0);
     o->full = cli_flag(&s->args, "full");
     o->kernels_only = cli_flag(&s->args, "kernels-only");
-    o->keep_n_eff = cli_number(&s->args, "keep-n-eff", 0);
+    o->n_eff_penalty = cli_number(&s->args, "n-eff-penalty", 0);
     return CLI_DONE;
 }
 
@@ -225,7 +228,9 @@ static cli_exit run(cli_session *s)
     xb_study_options options = xb_study_options_default();
     options.data = cli_text(&s->args, "data", NULL);
     options.target = cli_text(&s->args, "target", NULL);
-    options.device = cli_text(&s->args, "device", options.device);
+    options.device_law = cli_text(&s->args, "device-law", NULL);
+    options.device = cli_text(&s->args, "device", NULL);
+    options.chips = (int64_t)cli_count(&s->args, "chips", 0);
     if (strcmp(cli_text(&s->args, "noise-scale", "min"), "max") == 0)
         options.noise_scale = XB_NOISE_SCALE_MAX;
     options.loss = cli_number(&s->args, "loss", 0);
@@ -253,31 +258,30 @@ static void list_studies(FILE *out)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_OUTPUT, "DIR",
-     "folder for the results; created if missing [named after the study]", 0, 0},
-    {"device", 0, CLI_TEXT, "LAW|FILE",
-     "law of the device's noise; retention: a device file [mtj:B=0.15,w=0.5]", 0, 0},
-    {"noise", 0, CLI_PATH, "FILE", "laws: file of measured samples [a built-in sample]",
-     0, 0},
-    {"rows", 0, CLI_TEXT, "A:B", "laws: samples A to B, counted from 1 [all]", 0, 0},
-    {"column", 'c', CLI_TEXT, "COLUMN",
-     "laws: column of --noise FILE, by name or number from 1", 0, 0},
+    {"device-law", 0, CLI_TEXT, "LAW",
+     "law of the device's noise (crossbayes help law) [mtj:B=0.15,w=0.5]", 0, 0},
+    {"quick", 0, CLI_FLAG, NULL, "fewer draws and quadrature orders; takes seconds", 0,
+     0},
     {"law", 'l', CLI_TEXTS, "LAW",
      "energy, narrow: further law to compare; may be repeated", 0, 0},
     {"widths", 0, CLI_NUMBERS, "W,..",
      "energy, narrow: widths of the hidden layers, in units", 0, 0},
     {"depths", 0, CLI_NUMBERS, "D,..",
      "energy, narrow: depths of the nets, in hidden layers", 0, 0},
-    {"seeds", 0, CLI_COUNT, "K",
-     "energy, narrow: number of nets of each size; retention: number of chips", 1, 1000},
-    {"loss", 0, CLI_NUMBER, "NATS",
-     "retention: loss of log density at which a refresh is due, in nats [0.1]", 1e-6,
-     1e6},
+    {"seeds", 0, CLI_COUNT, "K", "energy, narrow: number of nets of each size", 1, 1000},
     {"kernels-only", 0, CLI_FLAG, NULL, "energy, narrow: keep biases fixed", 0, 0},
-    {"keep-n-eff", 0, CLI_NUMBER, "WEIGHT",
-     "energy, narrow: strength of a training penalty on weights that dominate the output,"
-     " e.g. 0.01",
+    {"n-eff-penalty", 0, CLI_NUMBER, "X",
+     "energy, narrow: weight of a penalty that lets many weights share the output's"
+     " variance, e.g. 0.01 [0]",
      0, 1e6},
+    {"full", 0, CLI_FLAG, NULL, "energy, narrow: also depth 4, three seeds, more draws",
+     0, 0},
+    {"noise", 0, CLI_PATH, "FILE", "laws: file of measured samples [a built-in sample]",
+     0, 0},
+    {"column", 'c', CLI_TEXT, "COLUMN",
+     "laws: column of --noise FILE, by name or number from 1", 0, 0},
+    {"sample-range", 0, CLI_TEXT, "A:B",
+     "laws: use samples A to B of --noise FILE only, counted from 1 [all]", 0, 0},
     {"noise-scale", 0, CLI_CHOICE, "min|max",
      "scalar: noise of the data, 0.1 |min(1, x)| or 0.1 max(1, x) [min]", 0, 0},
     {"data", 0, CLI_TEXT, "FILE|DIR|synthetic",
@@ -286,17 +290,27 @@ static const cli_option options[] = {
      0, 0},
     {"target", 0, CLI_TEXT, "COLUMN",
      "array, retention: target column of the table [the last]", 0, 0},
+    {"device", 0, CLI_PATH, "FILE", "retention: device file (crossbayes device)", 0, 0},
+    {"chips", 0, CLI_COUNT, "N", "retention: number of chips [24; 4 with --quick]", 1,
+     1000},
+    {"loss", 0, CLI_NUMBER, "NATS",
+     "retention: loss of log density at which a refresh is due, in nats [0.1]", 1e-6,
+     1e6},
     {"size", 0, CLI_COUNT, "N",
      "utkface: size of the images, N x N [100; 64 with --quick]", 8, 512},
     CLI_CACHE_OPTIONS("utkface: "),
     {"resume", 0, CLI_FLAG, NULL, "utkface: continue a run that was stopped", 0, 0},
-    CLI_BACKEND_OPTION,
-    {"quick", 0, CLI_FLAG, NULL, "fewer draws and quadrature orders; takes seconds", 0,
-     0},
-    {"full", 0, CLI_FLAG, NULL, "energy, narrow: also depth 4, three seeds, more draws",
-     0, 0},
+    {"output", 'o', CLI_OUTPUT, "DIR",
+     "folder for the results; created if missing [named after the study]", 0, 0},
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
+    CLI_BACKEND_OPTION,
     CLI_SHARE_OPTION,
+};
+
+static const cli_title titles[] = {
+    {"device-law", "Every study"}, {"law", "Nets"},    {"noise", "Data"},
+    {"device", "Retention"},       {"size", "Images"}, {"output", "Output"},
+    {"backend", "Machines"},       {NULL, NULL},
 };
 
 const cli_command cli_command_study = {
@@ -304,18 +318,20 @@ const cli_command cli_command_study = {
     .group = "The paper's experiments",
     .about = "one experiment of the paper: tables, facts and figures",
     .usage = "NAME [-o DIR] [options]",
-    .example = "crossbayes study quadrature --quick -o quadrature\n"
-               "crossbayes study energy --device ecram --widths 1,8 --quick -o energy\n"
-               "crossbayes study energy --keep-n-eff 0.01 --widths 8 --quick -o kept\n"
-               "printf 'cell,level,time_s,conductance_S\\n' > campaign.csv\n"
-               "printf '%s,1,0,5e-5\\n%s,1,100,4.%se-5\\n' $(seq 10 49 | sed 'p;p')"
-               " >> campaign.csv\n"
-               "printf '%s,2,0,9e-5\\n%s,2,100,8.%se-5\\n' $(seq 50 89 | sed 'p;p')"
-               " >> campaign.csv\n"
-               "crossbayes device campaign.csv -o device.json\n"
-               "crossbayes study retention --device device.json --quick -o retention",
+    .example =
+        "crossbayes study quadrature --quick -o quadrature\n"
+        "crossbayes study energy --device-law ecram --widths 1,8 --quick -o energy\n"
+        "crossbayes study energy --n-eff-penalty 0.01 --widths 8 --quick -o shared\n"
+        "printf 'cell,level,time_s,conductance_S\\n' > campaign.csv\n"
+        "printf '%s,1,0,5e-5\\n%s,1,100,4.%se-5\\n' $(seq 10 49 | sed 'p;p')"
+        " >> campaign.csv\n"
+        "printf '%s,2,0,9e-5\\n%s,2,100,8.%se-5\\n' $(seq 50 89 | sed 'p;p')"
+        " >> campaign.csv\n"
+        "crossbayes device campaign.csv -o device.json\n"
+        "crossbayes study retention --device device.json --quick -o retention",
     .options = options,
     .n_options = CLI_COUNT_OF(options),
+    .titles = titles,
     .min_args = 1,
     .max_args = 1,
     .more = list_studies,

@@ -21,7 +21,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     if (cli_flag(a, "epochs")) o->epochs = (int64_t)cli_count(a, "epochs", 0);
     if (cli_flag(a, "mle-epochs")) o->mle_epochs = (int64_t)cli_count(a, "mle-epochs", 0);
     o->batch = (int64_t)cli_count(a, "batch", (uint64_t)o->batch);
-    o->samples = (int64_t)cli_count(a, "samples", (uint64_t)o->samples);
+    o->draws = (int64_t)cli_count(a, "draws", (uint64_t)o->draws);
     o->group = (int64_t)cli_count(a, "group", (uint64_t)o->group);
     o->patience = (int64_t)cli_count(a, "patience", 0);
     o->members = (int64_t)cli_count(a, "members", (uint64_t)o->members);
@@ -59,8 +59,9 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
     }
     if (status == XB_OK && cli_flag(a, "prior"))
         status = xb_prior_parse(s->ctx, &o->prior, cli_text(a, "prior", NULL));
-    if (status == XB_OK && cli_flag(a, "spread"))
-        status = xb_spread_parse(s->ctx, &o->spread, cli_text(a, "spread", NULL));
+    if (status == XB_OK && cli_flag(a, "sigma-transform"))
+        status = xb_sigma_transform_parse(s->ctx, &o->sigma_transform,
+                                          cli_text(a, "sigma-transform", NULL));
     if (status == XB_OK && cli_flag(a, "temperature"))
         status =
             xb_schedule_parse(s->ctx, &o->temperature, cli_text(a, "temperature", NULL));
@@ -73,10 +74,10 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
  * end, which stays until both files are written. */
 static cli_exit deliver(cli_session *s, const cli_trained *o, const char *checkpoint)
 {
-    const char *file = cli_text(&s->args, "trace", NULL);
+    const char *file = cli_text(&s->args, "history", NULL);
     xb_status status = xb_model_save(s->ctx, o->model, o->path);
     if (status == XB_OK && file)
-        status = xb_table_write_csv(s->ctx, xb_train_report_trace(o->report), file);
+        status = xb_table_write_csv(s->ctx, xb_train_report_history(o->report), file);
     if (status != XB_OK)
         return cli_fail(s, CLI_FAILED, "%s; --resume takes the finished training from %s",
                         xb_ctx_message(s->ctx), checkpoint);
@@ -132,7 +133,7 @@ static cli_exit read_range(cli_session *s, xb_train_options *o)
 /* --cells CELLS, and --device FILE for the range and the widths that were measured. */
 static cli_exit read_cells(cli_session *s, xb_weight_cells **out)
 {
-    static const char *const free_only[] = {"sigma", "sigma-rate", "spread"};
+    static const char *const free_only[] = {"sigma", "sigma-rate", "sigma-transform"};
     const cli_args *a = &s->args;
     const char *device = cli_text(a, "device", NULL);
     if (!cli_flag(a, "cells") && device)
@@ -183,7 +184,7 @@ static cli_exit check_checkpoint(cli_session *s, const char *model)
     char *name = checkpoint_name(model);
     cli_exit code = name ? CLI_DONE : cli_status(s, XB_E_MEMORY);
     if (name && xb_os_exists(name)) {
-        xb_filekind kind = xb_filekind_look(name);
+        xb_filekind kind = xb_filekind_detect(name);
         if (kind != XB_KIND_CHECKPOINT && kind != XB_KIND_UNKNOWN)
             code = cli_fail(s, CLI_USAGE,
                             "-o %s would overwrite %s, which is %s and not a checkpoint; "
@@ -204,19 +205,19 @@ static cli_exit check_checkpoint(cli_session *s, const char *model)
 static cli_exit check_request(cli_session *s, const char *path)
 {
     const cli_args *a = &s->args;
-    const char *trace = cli_text(a, "trace", NULL);
+    const char *history = cli_text(a, "history", NULL);
     if (cli_count(a, "epochs", 1) == 0 && cli_count(a, "mle-epochs", 1) == 0)
         return cli_fail(s, CLI_USAGE,
                         "--epochs 0 --mle-epochs 0: nothing would be learnt; expected 1"
                         " or more of one of them");
-    if (strcmp(path, "-") == 0 || (trace && strcmp(trace, "-") == 0))
+    if (strcmp(path, "-") == 0 || (history && strcmp(history, "-") == 0))
         return cli_fail(
             s, CLI_USAGE,
-            "'-' is not a file name: models and training traces cannot go to stdout");
+            "'-' is not a file name: models and training histories cannot go to stdout");
     cli_exit code = cli_plan_file(s, "output", "");
     if (code == CLI_DONE) code = cli_plan_file(s, "output", checkpoint_ending);
     if (code == CLI_DONE) code = check_checkpoint(s, path);
-    if (code == CLI_DONE) code = cli_plan_file(s, "trace", "");
+    if (code == CLI_DONE) code = cli_plan_file(s, "history", "");
     return code == CLI_DONE ? cli_plan_file(s, "cache", "") : code;
 }
 
@@ -321,15 +322,16 @@ static const cli_option options[] = {
      "posteriors trained separately and predicted as one mixture [1; 3 without --net "
      "where"
      " targets are numbers; 5 with --effort full]",
-     1, XB_MEMBERS_MOST},
-    {"samples", 0, CLI_COUNT, "N", "weight draws per step [1]", 1, 1e6},
+     1, XB_MEMBERS_MAX},
+    {"draws", 0, CLI_COUNT, "N", "number of weight draws per step [1]", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
      "how the draws of a step are shared by its rows [chosen by law and net]", 0, 0},
     {"group", 0, CLI_COUNT, "N", "estimator example: rows that share a draw [1]", 1, 1e9},
     {"antithetic", 0, CLI_FLAG, NULL, "draw the noise in pairs of z and -z", 0, 0},
     {"sigma", 0, CLI_NUMBER, "X",
      "standard deviation of every weight at the start [0.01]", 1e-12, 1e6},
-    {"spread", 0, CLI_TEXT, "exp|softplus", "parametrisation of sigma [exp]", 0, 0},
+    {"sigma-transform", 0, CLI_TEXT, "exp|softplus",
+     "function that turns the learnt parameter into sigma > 0 [exp]", 0, 0},
     {"temperature", 0, CLI_TEXT, "SCHEDULE",
      "temperature of the likelihood by step (crossbayes help schedule) [constant:1]", 0,
      0},
@@ -367,7 +369,7 @@ static const cli_option options[] = {
     CLI_IMAGE_OPTIONS,
 
     {"output", 'o', CLI_OUTPUT, "MODEL", "model file to write, .safetensors", 0, 0},
-    {"trace", 0, CLI_OUTPUT, "FILE",
+    {"history", 0, CLI_OUTPUT, "FILE",
      "table of the ELBO and its parts in each epoch, .csv", 0, 0},
     {"gradient-noise", 0, CLI_FLAG, NULL,
      "also print the gradient's variance under each --estimator", 0, 0},
@@ -396,10 +398,10 @@ static void more_help(FILE *out)
 {
     fprintf(out,
             "\nDATA is a table (.csv, .npy), or images:\n"
-            "  a folder of JPEG files, with --targets TABLE --target COLUMN\n"
+            "  a folder of JPEG files, with --target-table TABLE --target COLUMN\n"
             "  a folder whose file names follow UTKFace, with --target age\n"
             "  an IDX file, e.g. train-images-idx3-ubyte.gz, with its labels beside it\n"
-            "crossbayes train faces/ --targets ages.csv --target age --size 64 \\\n"
+            "crossbayes train faces/ --target-table ages.csv --target age --size 64 \\\n"
             "    --part train -o faces.safetensors\n");
     list_presets(out);
     cli_cells_help(out);

@@ -133,7 +133,7 @@ cli_exit crossbar_read_data(crossbar_job *job)
         status = xb_costs_load(s->ctx, &job->costs, costs);
     if (status == XB_OK) status = xb_model_load(s->ctx, &job->model, s->args.arg[0]);
     if (status != XB_OK) return cli_status(s, status);
-    const int64_t most = (int64_t)cli_count(&s->args, "inputs", 0);
+    const int64_t most = (int64_t)cli_count(&s->args, "rows", 0);
     cli_exit code =
         cli_array_data_read(s, &job->data, job->model, s->args.arg[1], true, most);
     if (code == CLI_DONE && calibration)

@@ -77,7 +77,7 @@ static void number_cell(const void *arg, int row, int column, char *out, size_t 
 /* How many chips lose no more than at least 90 % of them do. */
 static void show_kept(const xb_chips *chips)
 {
-    const double loss = xb_chips_kept(chips, "nll", KEPT_SHARE);
+    const double loss = xb_chips_loss(chips, "nll", KEPT_SHARE);
     const double n = (double)xb_chips_count(chips);
     char text[64];
     if (isnan(loss)) return;
@@ -199,7 +199,7 @@ json_t *cli_chips_json(const cli_case *c, const xb_assay_result *digital)
         json_object_set_new(one, "less_digital",
                             cli_json_real(over.mean - s.score.value));
         json_object_set_new(one, "kept90",
-                            cli_json_real(xb_chips_kept(chips, s.item, KEPT_SHARE)));
+                            cli_json_real(xb_chips_loss(chips, s.item, KEPT_SHARE)));
         json_object_set_new(root, s.key, one);
     }
     for (int k = 0; k < CLI_COUNT_OF(gaps); k++)

@@ -10,33 +10,33 @@
 
 enum { FIRST = 32 }; /* reads of each member before the first look */
 
-static double covered(const xb_settled *s, const double *y)
+static double covered(const xb_stopping *s, const double *y)
 {
-    const int64_t n = xb_settled_count(s);
+    const int64_t n = xb_stopping_count(s);
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum += xb_settled_low(s)[i] <= y[i] && y[i] <= xb_settled_high(s)[i];
+        sum += xb_stopping_low(s)[i] <= y[i] && y[i] <= xb_stopping_high(s)[i];
     return sum / (double)n;
 }
 
 /* Reads of this array that share noise are worth fewer draws. */
 static xb_status settle(xb_ctx *ctx, cli_draws *out, const double *value,
                         const double *sd, const double *y, int64_t n, int64_t reads,
-                        xb_settle_options opt)
+                        xb_stopping_options opt)
 {
-    xb_settled *whole = NULL;
-    xb_status status = xb_settle_draws(ctx, &out->settled, value, sd, reads, n, 1, &opt);
+    xb_stopping *whole = NULL;
+    xb_status status = xb_stopping_find(ctx, &out->settled, value, sd, reads, n, 1, &opt);
     opt.first = reads; /* no look before the last read */
     if (status == XB_OK)
-        status = xb_settle_draws(ctx, &whole, value, sd, reads, n, 1, &opt);
+        status = xb_stopping_find(ctx, &whole, value, sd, reads, n, 1, &opt);
     if (status == XB_OK) {
         out->tolerance = opt.tolerance;
         out->coverage = covered(out->settled, y);
         out->coverage_all = covered(whole, y);
         for (int64_t i = 0; i < n; i++)
-            out->mean += (double)xb_settled_used(out->settled)[i] / (double)n;
+            out->mean += (double)xb_stopping_used(out->settled)[i] / (double)n;
     }
-    xb_settled_destroy(whole);
+    xb_stopping_destroy(whole);
     return status;
 }
 
@@ -44,7 +44,7 @@ xb_status cli_draws_find(xb_ctx *ctx, cli_draws *out, const xb_model *model,
                          const xb_analog *analog, const double *x, const double *y,
                          int64_t n, int64_t reads)
 {
-    xb_settle_options opt = xb_settle_options_default();
+    xb_stopping_options opt = xb_stopping_options_default();
     opt.members = xb_model_member_count(model);
     const bool numbers = xb_model_class_count(model) == 0 &&
                          xb_model_target_count(model) == 1 && !xb_model_of_counts(model);
@@ -60,7 +60,7 @@ xb_status cli_draws_find(xb_ctx *ctx, cli_draws *out, const xb_model *model,
     return status;
 }
 
-void cli_draws_free(cli_draws *d) { xb_settled_destroy(d->settled); }
+void cli_draws_free(cli_draws *d) { xb_stopping_destroy(d->settled); }
 
 static int ascending(const void *a, const void *b)
 {
@@ -69,12 +69,12 @@ static int ascending(const void *a, const void *b)
 }
 
 /* What that share of the rows needs at most. */
-static double needed_by(const xb_settled *s, double share)
+static double needed_by(const xb_stopping *s, double share)
 {
-    const int64_t n = xb_settled_count(s);
+    const int64_t n = xb_stopping_count(s);
     double *order = malloc((size_t)n * sizeof *order), found = NAN;
     if (!order) return NAN;
-    for (int64_t i = 0; i < n; i++) order[i] = xb_settled_needed(s)[i];
+    for (int64_t i = 0; i < n; i++) order[i] = xb_stopping_needed(s)[i];
     qsort(order, (size_t)n, sizeof *order, ascending);
     found = order[(int64_t)ceil(share * (double)n) - 1];
     free(order);
@@ -99,9 +99,9 @@ json_t *cli_draws_json(const cli_draws *d)
 {
     if (!d->settled) return json_null();
     json_t *needed = json_array(), *used = json_array();
-    for (int64_t i = 0; i < xb_settled_count(d->settled); i++) {
-        json_array_append_new(needed, cli_json_real(xb_settled_needed(d->settled)[i]));
-        json_array_append_new(used, json_integer(xb_settled_used(d->settled)[i]));
+    for (int64_t i = 0; i < xb_stopping_count(d->settled); i++) {
+        json_array_append_new(needed, cli_json_real(xb_stopping_needed(d->settled)[i]));
+        json_array_append_new(used, json_integer(xb_stopping_used(d->settled)[i]));
     }
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "tolerance",
                      cli_json_real(d->tolerance), "mean", cli_json_real(d->mean),

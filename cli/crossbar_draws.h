@@ -9,7 +9,7 @@
 
 /* Of a target of numbers; 32 reads of each member or more, else there is nothing. */
 typedef struct cli_draws {
-    xb_settled *settled; /* NULL: nothing is known */
+    xb_stopping *settled; /* NULL: nothing is known */
     double tolerance;
     double mean;                   /* reads that a row takes */
     double coverage, coverage_all; /* of intervals settled early, and of all reads */

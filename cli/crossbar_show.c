@@ -89,10 +89,10 @@ static void show_needed(const cli_case *cases, int count)
         if (xb_distances_verdict(d) == XB_VERDICT_UNRESOLVED)
             needed = fmax(needed, xb_distances_draws_needed(d));
     }
-    if (needed > XB_DRAWS_MOST)
-        printf("\n  cannot tell: more than %.0e reads would be needed\n", XB_DRAWS_MOST);
+    if (needed > XB_DRAWS_MAX)
+        printf("\n  cannot tell: more than %.0e reads would be needed\n", XB_DRAWS_MAX);
     else if (needed > 0)
-        printf("\n  cannot tell: too few reads; about %.2g would tell (--samples)\n",
+        printf("\n  cannot tell: too few reads; about %.2g would tell (--reads)\n",
                needed);
 }
 

@@ -209,8 +209,8 @@ static char *fit_command(const cli_demo *d)
     const char *const words[][2] = {
         {"--column", d->column},
         {"--unit", cli_text(&d->s->args, "unit", NULL)},
-        {"--interval", cli_text(&d->s->args, "interval", NULL)},
-        {"--rate", cli_text(&d->s->args, "rate", NULL)},
+        {"--sample-interval", cli_text(&d->s->args, "sample-interval", NULL)},
+        {"--sample-rate", cli_text(&d->s->args, "sample-rate", NULL)},
         {"--time", cli_text(&d->s->args, "time", NULL)},
         {"-o", d->law},
         {"--figure", figure}};

@@ -36,7 +36,7 @@ static void put_rows(FILE *out, const xb_series *series)
     const xb_segment part =
         xb_series_segment_at(series, xb_series_segment_chosen(series));
     if (xb_series_segment_count(series) > 1 || part.first > 0)
-        fprintf(out, " --rows %lld:%lld", (long long)part.first + 1,
+        fprintf(out, " --sample-range %lld:%lld", (long long)part.first + 1,
                 (long long)(part.first + part.count));
 }
 
@@ -47,7 +47,10 @@ static char *study_command(const cli_demo *d, const char *study)
     FILE *out = cli_memory_open(&text);
     if (!out) return NULL;
     fprintf(out, "crossbayes study %s --quick", study);
-    put_option(out, "--device", needs_device(study) ? d->device : d->law);
+    if (needs_device(study))
+        put_option(out, "--device", d->device);
+    else
+        put_option(out, "--device-law", d->law);
     if (strcmp(study, "laws") == 0) {
         put_option(out, "--noise", d->noise);
         put_option(out, "--column", d->column);
@@ -69,7 +72,10 @@ static xb_status run_study(const cli_demo *d, xb_study **out, const char *name)
     if (strcmp(name, "utkface") == 0) options.data = "synthetic";
     options.quick = true;
     options.seed = cli_seed(d->s);
-    options.device = needs_device(name) ? d->device : d->staged;
+    if (needs_device(name))
+        options.device = d->device;
+    else
+        options.device_law = d->staged;
     options.noise = xb_series_values(d->series);
     options.noise_n = xb_series_count(d->series);
     xb_status status = xb_study_run(ctx, out, name, &options);

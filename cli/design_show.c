@@ -98,14 +98,14 @@ static double axis_value(const xb_design *d, int64_t i, const char *key)
     return xb_design_value(d, i, xb_design_space_axis_find(xb_design_axes(d), key));
 }
 
-/* The fewest bits with which a design whose `aware` is that keeps the condition. */
+/* The fewest bits with which a design whose `for_array` is that keeps the condition. */
 static double fewest_bits(const xb_design *d, const char *bits, double aware)
 {
     double least = INFINITY;
     for (int64_t i = 0; i < xb_design_count(d); i++) {
         const xb_design_point p = xb_design_at(d, i);
         if (p.finalist && p.kept == XB_KEPT_YES && !p.refuted &&
-            axis_value(d, i, "aware") == aware)
+            axis_value(d, i, "for_array") == aware)
             least = fmin(least, axis_value(d, i, bits));
     }
     return least;
@@ -127,7 +127,7 @@ static void show_saved(const xb_design *d)
     if (xb_design_model_count(d) > 0)
         printf("  %lld %s trained again\n", (long long)xb_design_model_count(d),
                xb_plural(xb_design_model_count(d), "model was", "models were"));
-    if (xb_design_space_axis_find(xb_design_axes(d), "aware") < 0) return;
+    if (xb_design_space_axis_find(xb_design_axes(d), "for_array") < 0) return;
     for (int k = 0; k < CLI_COUNT_OF(keys); k++) {
         if (xb_design_space_axis_find(xb_design_axes(d), keys[k]) < 0) continue;
         bits_text(plain, sizeof plain, fewest_bits(d, keys[k], 0));
@@ -290,9 +290,8 @@ json_t *cli_design_json(const xb_design *d, const char *keep)
         "reads", (json_int_t)xb_design_reads(d), "arrays",
         (json_int_t)xb_design_array_count(d), "finalists",
         (json_int_t)xb_design_finalist_count(d), "models",
-        (json_int_t)xb_design_model_count(d), "chosen", index_json(chosen),
-        "confirmed", confirmed, "chosen_low", index_json(xb_design_chosen_low(d)),
-        "chosen_high", index_json(xb_design_chosen_high(d)), "best",
-        index_json(xb_design_best(d)), "undecided", (json_int_t)xb_design_undecided(d),
-        "designs", list);
+        (json_int_t)xb_design_model_count(d), "chosen", index_json(chosen), "confirmed",
+        confirmed, "chosen_low", index_json(xb_design_chosen_low(d)), "chosen_high",
+        index_json(xb_design_chosen_high(d)), "best", index_json(xb_design_best(d)),
+        "undecided", (json_int_t)xb_design_undecided(d), "designs", list);
 }

@@ -37,7 +37,7 @@ static cli_exit read_one(cli_session *s, recordings *r, const char *path)
     r->each[r->n] = (xb_recording){.label = label_of(path, (double)r->n),
                                    .x = t->x,
                                    .n = t->n,
-                                   .interval = t->interval,
+                                   .sample_interval = t->interval,
                                    .source = path};
     r->n++;
     return CLI_DONE;

@@ -51,8 +51,8 @@ static json_t *gap_json(const contest *c, int64_t i)
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "difference",
                      cli_json_real(d.value), "difference_error",
                      cli_json_real(d.std_error), "difference_mc_error",
-                     cli_json_real(d.mc_error), "least", cli_json_real(gap.least),
-                     "bound", cli_json_real(gap.bound), "rows_needed",
+                     cli_json_real(d.mc_error), "lower", cli_json_real(gap.lower),
+                     "upper", cli_json_real(gap.upper), "rows_needed",
                      cli_json_real(gap.draws_needed), "verdict",
                      better > 0   ? "better"
                      : better < 0 ? "worse"
@@ -156,9 +156,9 @@ static cli_exit read_models(contest *c)
         return cli_fail(c->s, CLI_USAGE,
                         "--law: at most one can be given with two models");
     if (cli_flag(&c->s->args, "ood") || cli_flag(&c->s->args, "selective") ||
-        cli_flag(&c->s->args, "calibrate"))
+        cli_flag(&c->s->args, "save-calibrated"))
         return cli_fail(c->s, CLI_USAGE,
-                        "--ood, --selective and --calibrate take one model, not two");
+                        "--ood, --selective and --save-calibrated take one model, not two");
     if (strcmp(data_of(c), "-") == 0)
         return cli_fail(c->s, CLI_USAGE,
                         "standard input can be read only once: two models need a file");

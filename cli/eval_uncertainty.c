@@ -126,7 +126,7 @@ cli_exit cli_uncertainty_find(cli_session *s, cli_uncertainty *u, const xb_model
     if (!u->ood && !u->selective) return CLI_DONE;
     if (xb_model_target_count(model) > 1)
         return cli_fail(s, CLI_USAGE, "--ood and --selective need a model of one target");
-    opt.samples = xb_scores_draws(scores);
+    opt.draws = xb_scores_draws(scores);
     opt.seed = cli_seed(s);
     opt.law = law;
     opt.quantiles = 0;

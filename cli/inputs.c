@@ -62,7 +62,7 @@ static xb_image_options image_options(const cli_session *s)
 {
     const cli_args *a = &s->args;
     xb_image_options o = xb_image_options_default();
-    o.targets = cli_text(a, "targets", NULL);
+    o.target_table = cli_text(a, "target-table", NULL);
     o.file = cli_text(a, "file-column", NULL);
     o.labels = cli_text(a, "labels", NULL);
     o.cache = cli_text(a, "cache", NULL);
@@ -106,11 +106,11 @@ static cli_exit folder_target(cli_session *s, xb_image_options *o, const char *t
                               bool learning)
 {
     o->target = target;
-    if (o->targets || o->unlabelled) return CLI_DONE;
+    if (o->target_table || o->unlabelled) return CLI_DONE;
     o->ages_in_names = target && strcmp(target, "age") == 0;
     if (o->ages_in_names) return CLI_DONE;
     return cli_fail(s, CLI_USAGE,
-                    "missing --targets TABLE, a table of file names and targets%s",
+                    "missing --target-table TABLE, a table of file names and targets%s",
                     learning ? ", or --target age for file names like UTKFace's" : "");
 }
 
@@ -147,11 +147,11 @@ static cli_exit learn_table(cli_session *s, cli_inputs *in, const char *path)
 
 cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path)
 {
-    static const char *const for_images[] = {"targets", "file-column", "labels",
-                                             "part",    "size",        "grey"};
-    static const char *const for_tables[] = {"drop", "only",    "keep",
+    static const char *const for_images[] = {"target-table", "file-column", "labels",
+                                             "part",         "size",        "grey"};
+    static const char *const for_tables[] = {"drop", "only",    "use-anyway",
                                              "id",   "missing", "test-share"};
-    xb_image_source source = xb_images_look(path);
+    xb_image_source source = xb_images_detect(path);
     for (int i = 0; i < CLI_COUNT_OF(for_tables) && source != XB_IMAGES_NONE; i++)
         if (cli_flag(&s->args, for_tables[i]))
             return cli_fail(s, CLI_USAGE, "--%s is for tables, but %s holds images",
@@ -183,7 +183,7 @@ static cli_exit ask_images(cli_session *s, cli_inputs *in, const xb_model *model
 {
     xb_image_options o = image_options(s);
     xb_shape shape = xb_net_input(xb_model_net(model));
-    xb_image_source source = xb_images_look(path);
+    xb_image_source source = xb_images_detect(path);
     bool folder = source == XB_IMAGES_FOLDER;
     o.size = shape.h == shape.w ? shape.h : 0;
     o.channels = shape.c;

@@ -30,8 +30,13 @@ typedef struct cli_inputs {
 
 /* Options of commands that read images. */
 #define CLI_IMAGE_OPTIONS                                                                \
-    {"targets", 0, CLI_PATH, "TABLE", "images: table of file names and targets, .csv",   \
-     0,         0},                                                                      \
+    {"target-table",                                                                     \
+     0,                                                                                  \
+     CLI_PATH,                                                                           \
+     "TABLE",                                                                            \
+     "images: table of file names and targets, .csv",                                    \
+     0,                                                                                  \
+     0},                                                                                 \
         {"file-column",                                                                  \
          0,                                                                              \
          CLI_TEXT,                                                                       \

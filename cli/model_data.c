@@ -31,14 +31,14 @@ xb_status cli_model_rows(cli_session *s, xb_frame **out, const xb_model *model,
     return status;
 }
 
-bool cli_samples_adaptive(const cli_session *s)
+bool cli_draws_adaptive(const cli_session *s)
 {
-    return strcmp(cli_text(&s->args, "samples", ""), "adaptive") == 0;
+    return strcmp(cli_text(&s->args, "draws", ""), "adaptive") == 0;
 }
 
-bool cli_samples(const cli_session *s, int64_t *out)
+bool cli_draws_option(const cli_session *s, int64_t *out)
 {
-    const char *text = cli_text(&s->args, "samples", "1000");
+    const char *text = cli_text(&s->args, "draws", "1000");
     *out = 0;
     if (strcmp(text, "auto") == 0) return true;
     char *end = NULL;

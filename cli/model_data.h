@@ -14,9 +14,9 @@ xb_status cli_model_frame(cli_session *s, xb_frame **out, const xb_model *model,
 xb_status cli_model_rows(cli_session *s, xb_frame **out, const xb_model *model,
                          const char *path, bool target, const xb_frame_options *blocks);
 
-/* --samples: a number, or `auto`, which is 0. False: neither. */
-bool cli_samples(const cli_session *s, int64_t *out);
-/* --samples adaptive. */
-bool cli_samples_adaptive(const cli_session *s);
+/* --draws: a number, or `auto`, which is 0. False: neither. */
+bool cli_draws_option(const cli_session *s, int64_t *out);
+/* --draws adaptive. */
+bool cli_draws_adaptive(const cli_session *s);
 
 #endif

@@ -101,8 +101,8 @@ static json_t *gap_json(const xb_gap *gap)
 {
     return json_pack(
         "{s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "rms", cli_json_real(gap->rms), "noise",
-        cli_json_real(gap->noise), "excess", cli_json_real(gap->excess), "least",
-        cli_json_real(gap->least), "bound", cli_json_real(gap->bound), "draws_needed",
+        cli_json_real(gap->noise), "excess", cli_json_real(gap->excess), "lower",
+        cli_json_real(gap->lower), "upper", cli_json_real(gap->upper), "draws_needed",
         cli_json_real(gap->draws_needed), "verdict", xb_verdict_name(gap->verdict));
 }
 

@@ -19,7 +19,7 @@ cli_score cli_score_get(const xb_scores *s, const char *key);
 /* KEY, KEY_error and KEY_mc_error of each, and KEY_chance and KEY_bins if they exist. */
 void cli_scores_json(json_t *root, const xb_scores *s);
 
-/* {"rms", "noise", "excess", "least", "bound", "draws_needed", "verdict"} of each gap by
+/* {"rms", "noise", "excess", "lower", "upper", "draws_needed", "verdict"} of each gap by
  * its name, and the "verdict" of all. */
 void cli_gaps_json(json_t *root, const xb_distances *d);
 

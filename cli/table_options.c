@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const lists[] = {"drop", "only", "keep"};
+static const char *const lists[] = {"drop", "only", "use-anyway"};
 
 static size_t bytes_of(const cli_value *v)
 {
@@ -34,8 +34,8 @@ static int64_t split(const cli_value *v, char **text, const char **name)
 
 static cli_exit read_lists(cli_session *s, cli_table *t)
 {
-    const char *const **names[] = {&t->opt.drop, &t->opt.columns, &t->opt.keep};
-    int64_t *count[] = {&t->opt.n_drop, &t->opt.n_columns, &t->opt.n_keep};
+    const char *const **names[] = {&t->opt.drop, &t->opt.columns, &t->opt.use_anyway};
+    int64_t *count[] = {&t->opt.n_drop, &t->opt.n_columns, &t->opt.n_use_anyway};
     char *text = t->text;
     const char **name = t->name;
     for (int i = 0; i < CLI_COUNT_OF(lists); i++) {
@@ -92,5 +92,5 @@ void cli_table_say(cli_session *s, const xb_frame *frame, bool learnt)
     }
     if (learnt && xb_frame_left_out(frame) > 0)
         fprintf(stderr,
-                "  to learn from a column that was left out, use --keep COLUMN\n");
+                "  to learn from a column that was left out, use --use-anyway COLUMN\n");
 }

@@ -23,7 +23,7 @@
      0,                                                                                   \
      0},                                                                                  \
         {"only", 0, CLI_TEXTS, "COLUMNS", "table: the only columns to learn from", 0, 0}, \
-        {"keep",                                                                          \
+        {"use-anyway",                                                                    \
          0,                                                                               \
          CLI_TEXTS,                                                                       \
          "COLUMNS",                                                                       \
@@ -52,7 +52,7 @@
 typedef struct cli_table {
     xb_frame_options opt;
     char *text;        /* all names */
-    const char **name; /* drop, only and keep */
+    const char **name; /* drop, only and use-anyway */
 } cli_table;
 
 cli_exit cli_table_read(cli_session *s, cli_table *out);

@@ -165,7 +165,7 @@ static const cli_topic topics[] = {
      " level1.csv\n"
      "printf '9.0%se-5\\n' $(seq 300 | awk '{ print 10 + $1 * $1 * 5 % 83 }') >"
      " level2.csv\n"
-     "crossbayes device level1.csv level2.csv --rate 400Hz -o device.json"},
+     "crossbayes device level1.csv level2.csv --sample-rate 400Hz -o device.json"},
 };
 const int cli_topic_count = CLI_COUNT_OF(topics);
 

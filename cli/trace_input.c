@@ -32,12 +32,13 @@ static cli_exit parse(cli_session *s, double *out, const char *option, const cha
 static cli_exit given_interval(cli_session *s, double *interval)
 {
     double rate = NAN;
-    int ways = cli_flag(&s->args, "interval") + cli_flag(&s->args, "rate") +
+    int ways = cli_flag(&s->args, "sample-interval") + cli_flag(&s->args, "sample-rate") +
                cli_flag(&s->args, "time");
     if (ways > 1)
-        return cli_fail(s, CLI_USAGE, "--interval, --rate and --time exclude each other");
-    cli_exit code = parse(s, interval, "interval", "s");
-    if (code == CLI_DONE) code = parse(s, &rate, "rate", "Hz");
+        return cli_fail(s, CLI_USAGE,
+                        "--sample-interval, --sample-rate and --time exclude each other");
+    cli_exit code = parse(s, interval, "sample-interval", "s");
+    if (code == CLI_DONE) code = parse(s, &rate, "sample-rate", "Hz");
     if (code == CLI_DONE && rate > 0) *interval = 1 / rate;
     return code;
 }
@@ -208,7 +209,7 @@ cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path)
 
 cli_exit cli_trace_rows(cli_session *s, int64_t *first, int64_t *end, int64_t n)
 {
-    const char *text = cli_text(&s->args, "rows", NULL);
+    const char *text = cli_text(&s->args, "sample-range", NULL);
     char *stop = NULL;
     if (!text) return CLI_DONE;
     long long from = *text == ':' ? 1 : strtoll(text, &stop, 10);
@@ -217,8 +218,8 @@ cli_exit cli_trace_rows(cli_session *s, int64_t *first, int64_t *end, int64_t n)
     long long to = good && colon[1] ? strtoll(colon + 1, &stop, 10) : n;
     if (good && colon[1]) good = *stop == '\0';
     if (!good || to < from || to > n)
-        return cli_fail(s, CLI_USAGE, "--rows: '%s': expected A:B within 1:%lld", text,
-                        (long long)n);
+        return cli_fail(s, CLI_USAGE, "--sample-range: '%s': expected A:B within 1:%lld",
+                        text, (long long)n);
     *first = from - 1;
     *end = to;
     return CLI_DONE;
@@ -227,8 +228,8 @@ cli_exit cli_trace_rows(cli_session *s, int64_t *first, int64_t *end, int64_t n)
 static cli_exit read_rows(cli_session *s, xb_series_options *o, int64_t n)
 {
     o->first = (int64_t)cli_count(&s->args, "skip", 0);
-    if (o->first > 0 && cli_flag(&s->args, "rows"))
-        return cli_fail(s, CLI_USAGE, "--skip and --rows exclude each other");
+    if (o->first > 0 && cli_flag(&s->args, "sample-range"))
+        return cli_fail(s, CLI_USAGE, "--skip and --sample-range exclude each other");
     if (o->first >= n)
         return cli_fail(s, CLI_USAGE, "--skip %lld leaves none of the %lld samples",
                         (long long)o->first, (long long)n);
@@ -278,7 +279,7 @@ cli_exit cli_trace_options(cli_session *s, xb_series_options *out, const cli_tra
 {
     const cli_args *args = &s->args;
     *out = xb_series_options_default();
-    out->interval = trace->interval;
+    out->sample_interval = trace->interval;
     out->unit = cli_text(args, "unit", NULL);
     out->source = args->arg[0];
     out->seed = cli_seed(s);

@@ -22,14 +22,25 @@ typedef struct cli_trace {
         "column of the samples, by name or number from 1",                               \
         0,                                                                               \
         0},                                                                              \
-        {"interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},     \
-        {"rate", 0, CLI_TEXT, "RATE", "sampling rate, e.g. 400Hz", 0, 0},                \
+        {"sample-interval",                                                              \
+         0,                                                                              \
+         CLI_TEXT,                                                                       \
+         "TIME",                                                                         \
+         "time between samples, e.g. 2.5ms",                                             \
+         0,                                                                              \
+         0},                                                                             \
+        {"sample-rate", 0, CLI_TEXT, "RATE", "samples per second, e.g. 400Hz", 0, 0},    \
         {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]",    \
          0,      0},                                                                     \
         {"skip", 0,   CLI_COUNT, "N", "number of samples to leave out at the start [0]", \
          0,      1e15},                                                                  \
-        {"rows", 0, CLI_TEXT, "A:B", "use samples A to B only, counted from 1 [all]",    \
-         0,      0},                                                                     \
+        {"sample-range",                                                                 \
+         0,                                                                              \
+         CLI_TEXT,                                                                       \
+         "A:B",                                                                          \
+         "use samples A to B only, counted from 1 [all]",                                \
+         0,                                                                              \
+         0},                                                                             \
         {"detrend",                                                                      \
          0,                                                                              \
          CLI_TEXT,                                                                       \
@@ -67,13 +78,13 @@ typedef struct cli_trace {
          1e9},                                                                           \
     {                                                                                    \
         "read-interval", 0, CLI_TEXT, "TIME",                                            \
-            "time between reads, for that verdict [the interval]", 0, 0                  \
+            "time between reads, for that verdict [the sample interval]", 0, 0           \
     }
 
 cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path);
 void cli_trace_free(cli_trace *trace);
 
-/* Samples first <= i < end of --rows A:B; without it both stay unchanged. */
+/* Samples first <= i < end of --sample-range A:B; without it both stay unchanged. */
 cli_exit cli_trace_rows(cli_session *s, int64_t *first, int64_t *end, int64_t n);
 
 /* The options of the series from the command line. */

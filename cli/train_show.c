@@ -67,8 +67,9 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
 {
     const xb_model *m = o->model;
     const xb_train_report *r = o->report;
-    static const xb_trace_column columns[] = {XB_TRACE_KL, XB_TRACE_TEMPERATURE,
-                                              XB_TRACE_SIGMA_MEDIAN, XB_TRACE_VALIDATION};
+    static const xb_history_column columns[] = {XB_HISTORY_KL, XB_HISTORY_TEMPERATURE,
+                                                XB_HISTORY_SIGMA_MEDIAN,
+                                                XB_HISTORY_VALIDATION};
     const xb_estimate f = xb_train_report_f(r), l = xb_train_report_log_likelihood(r);
     const struct {
         const char *name;
@@ -89,10 +90,10 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
                         json_string(xb_likelihood_name(xb_model_likelihood(m))));
     json_object_set_new(root, "members", json_integer(xb_model_member_count(m)));
     json_object_set_new(root, "epochs",
-                        json_integer(xb_table_row_count(xb_train_report_trace(r))));
+                        json_integer(xb_table_row_count(xb_train_report_history(r))));
     json_object_set_new(root, "epoch_kept", json_integer(xb_train_report_epoch_kept(r)));
     for (int i = 0; i < CLI_COUNT_OF(columns); i++)
-        json_object_set_new(root, xb_trace_column_name(columns[i]),
+        json_object_set_new(root, xb_history_column_name(columns[i]),
                             cli_json_real(xb_train_report_value(r, columns[i])));
     for (int i = 0; i < CLI_COUNT_OF(means); i++)
         json_object_set_new(root, means[i].name, cli_json_real(means[i].value));
@@ -166,7 +167,7 @@ static void print_choice(const cli_trained *o)
     else
         cli_format_error(text, sizeof text, f.value, f.std_error);
     printf("  %-20sover %s, which has %s %s%s\n", "chosen", xb_train_report_other_net(r),
-           xb_train_report_judge(r), text, target_unit(o));
+           xb_train_report_criterion(r), text, target_unit(o));
 }
 
 /* Numbers of the second phase, if there is one. */
@@ -176,10 +177,10 @@ static void print_elbo(const cli_trained *o)
     const double n = (double)xb_train_report_row_count(r);
     const xb_estimate f = xb_train_report_f(r), l = xb_train_report_log_likelihood(r);
     print_density(o, "log likelihood", l.value / n, l.std_error / n, "nats per row");
-    cli_print_estimate("KL", xb_train_report_value(r, XB_TRACE_KL), NAN,
+    cli_print_estimate("KL", xb_train_report_value(r, XB_HISTORY_KL), NAN,
                        "nats, KL(weights‖prior)");
     print_density(o, "F", f.value, f.std_error, "nats");
-    cli_print_fact("median sigma", xb_train_report_value(r, XB_TRACE_SIGMA_MEDIAN), 3,
+    cli_print_fact("median sigma", xb_train_report_value(r, XB_HISTORY_SIGMA_MEDIAN), 3,
                    "");
 }
 
@@ -275,8 +276,8 @@ void cli_trained_print(const cli_trained *o)
     if (xb_train_report_epoch_count(r) > 0) print_elbo(o);
     for (int64_t k = 0; k < xb_model_target_count(m); k++) print_noise_sd(o, k);
     if (held > 0)
-        print_density(o, "validation", xb_train_report_value(r, XB_TRACE_VALIDATION), NAN,
-                      "log density per held-out row");
+        print_density(o, "validation", xb_train_report_value(r, XB_HISTORY_VALIDATION),
+                      NAN, "log density per held-out row");
     if (o->noise) print_noise(o->noise);
     if (o->test) print_test(o->test);
     if (learnt < FEW_ROWS)

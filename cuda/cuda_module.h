@@ -42,10 +42,12 @@ bool xbc_op_finite(const xb_backend *b, const xb_real *x, int64_t n);
 bool xbc_op_squares_finite(const xb_backend *b, const float *x, int64_t n);
 void xbc_op_adam(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *block,
                  const xb_adam_rates *rates);
-void xbc_op_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                        float *sigma, const float *rho, int64_t n);
-void xbc_op_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                         float *gradient, const float *sigma, int64_t n);
+void xbc_op_spread_fill(const xb_backend *b, const xb_ctx *ctx,
+                        xb_sigma_transform transform, float *sigma, const float *rho,
+                        int64_t n);
+void xbc_op_spread_chain(const xb_backend *b, const xb_ctx *ctx,
+                         xb_sigma_transform transform, float *gradient,
+                         const float *sigma, int64_t n);
 double xbc_op_kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k);
 
 #endif

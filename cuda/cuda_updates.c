@@ -148,18 +148,20 @@ void xbc_op_adam(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *k,
     XBC_INSIDE(xbc_adam_step(&job));
 }
 
-void xbc_op_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                        float *sigma, const float *rho, int64_t n)
+void xbc_op_spread_fill(const xb_backend *b, const xb_ctx *ctx,
+                        xb_sigma_transform transform, float *sigma, const float *rho,
+                        int64_t n)
 {
     (void)b, (void)ctx;
-    XBC_INSIDE(xbc_spread_fill(sigma, rho, n, spread == XB_SPREAD_EXP));
+    XBC_INSIDE(xbc_spread_fill(sigma, rho, n, transform == XB_SIGMA_TRANSFORM_EXP));
 }
 
-void xbc_op_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                         float *gradient, const float *sigma, int64_t n)
+void xbc_op_spread_chain(const xb_backend *b, const xb_ctx *ctx,
+                         xb_sigma_transform transform, float *gradient,
+                         const float *sigma, int64_t n)
 {
     (void)b, (void)ctx;
-    XBC_INSIDE(xbc_spread_chain(gradient, sigma, n, spread == XB_SPREAD_EXP));
+    XBC_INSIDE(xbc_spread_chain(gradient, sigma, n, transform == XB_SIGMA_TRANSFORM_EXP));
 }
 
 double xbc_op_kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *k)

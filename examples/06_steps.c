@@ -18,7 +18,7 @@ static bool look(void *arg, xb_trainer *trainer)
 {
     watch *w = arg;
     if (xb_trainer_phase(trainer) < 2) return true;
-    const double f = xb_trainer_epoch_value(trainer, XB_TRACE_F);
+    const double f = xb_trainer_epoch_value(trainer, XB_HISTORY_F);
     w->since = f < w->best ? 0 : w->since + 1;
     w->best = fmin(w->best, f);
     return w->since < PATIENCE;

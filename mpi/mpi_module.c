@@ -2,7 +2,7 @@
  * MPI, and none of them waits: who waits asks again and sleeps in between, so that ranks
  * which have nothing to do leave the cores to those that have. */
 #define _GNU_SOURCE /* nanosleep, dladdr */
-#include "deal/ranks_module.h"
+#include "work/ranks_module.h"
 
 #include <dlfcn.h>
 #include <mpi.h>

@@ -85,7 +85,7 @@ static void xb_py_uniforms(const xb_stream *where, double *u, int64_t n, int64_t
 static void xb_py_sigma_float(const xb_ctx *ctx, float *sigma, const float *width,
                               int64_t n)
 {
-    xb_spread_fill(ctx, XB_SPREAD_EXP, sigma, width, n);
+    xb_sigma_transform_fill(ctx, XB_SIGMA_TRANSFORM_EXP, sigma, width, n);
 }
 
 static double xb_py_kl_float(const xb_ctx *ctx, const xb_kl *kl, float *d_mu,
@@ -99,7 +99,8 @@ static void xb_py_sigma_double(const xb_ctx *ctx, double *sigma, const double *w
                                int64_t n)
 {
     (void)ctx;
-    for (int64_t i = 0; i < n; i++) sigma[i] = xb_spread_sigma(XB_SPREAD_EXP, width[i]);
+    for (int64_t i = 0; i < n; i++)
+        sigma[i] = xb_sigma_transform_apply(XB_SIGMA_TRANSFORM_EXP, width[i]);
 }
 
 static double xb_py_kl_double(const xb_ctx *ctx, const xb_kl *kl, double *d_mu,

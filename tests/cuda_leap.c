@@ -98,8 +98,8 @@ static void steps_are_those_of_the_cpu(void **state)
             assert_ok(ctx, xb_trainer_epoch(ctx, cpu));
             assert_ok(ctx, xb_trainer_epoch(ctx, gpu));
             for (int c = 0; c < XB_TRACE_COLUMNS; c++) {
-                const double u = xb_trainer_epoch_value(cpu, (xb_trace_column)c);
-                const double v = xb_trainer_epoch_value(gpu, (xb_trace_column)c);
+                const double u = xb_trainer_epoch_value(cpu, (xb_history_column)c);
+                const double v = xb_trainer_epoch_value(gpu, (xb_history_column)c);
                 if (isnan(u)) assert_true(isnan(v));
                 if (!isnan(u)) assert_at_most(fabs(v - u), 1e-4 * (1 + fabs(u)));
             }
@@ -236,8 +236,8 @@ static energy_net make_energy(xb_ctx *ctx, const char *text, bool kernels)
     for (int i = 0; i < xb_net_tensor_count(e.net); i++) {
         const xb_tensor *t = xb_net_tensor_at(e.net, i);
         if (t->stochastic)
-            xb_spread_fill(ctx, XB_SPREAD_EXP, e.at.sigma + t->offset,
-                           e.at.rho + t->offset, t->size);
+            xb_sigma_transform_fill(ctx, XB_SIGMA_TRANSFORM_EXP, e.at.sigma + t->offset,
+                                    e.at.rho + t->offset, t->size);
     }
     return e;
 }
@@ -274,7 +274,8 @@ static void step_by_step(xb_ctx *ctx, energy_net *e, xb_key key, double rate)
         double loss = 0;
         assert_ok(ctx, xb_pass_step(ctx, pass, &gradient, true, x, WALK_DRAWS, &weights,
                                     &noise, energy_of, &loss));
-        xb_spread_chain(ctx, XB_SPREAD_EXP, g + e->p, e->at.sigma, e->p);
+        xb_sigma_transform_chain(ctx, XB_SIGMA_TRANSFORM_EXP, g + e->p, e->at.sigma,
+                                 e->p);
         xb_adam_step(ctx, &adam, &block, 1, k + 1,
                      xb_schedule_at(&falling, k, WALK_TOTAL));
         for (int64_t i = 0; i < e->p; i++)
@@ -293,20 +294,20 @@ static void a_walk_is_its_steps(void **state)
                                 "dense 3, elu, dense 1"};
     for (int i = 0; i < 2; i++) {
         energy_net a = make_energy(ctx, nets[i], i), b = make_energy(ctx, nets[i], i);
-        xb_energy_walk_options opt = xb_energy_walk_options_default();
+        xb_energy_steps_options opt = xb_energy_steps_options_default();
         int64_t done = 0;
         opt.backend = "cuda", opt.key = xb_key_make(9, XB_PURPOSE_WEIGHT);
         opt.draws = WALK_DRAWS, opt.count = WALK_STEPS, opt.total = WALK_TOTAL;
         step_by_step(ctx, &a, opt.key, opt.rate);
-        assert_ok(ctx, xb_energy_walk(ctx, &done, &b.at, b.net, &opt));
+        assert_ok(ctx, xb_energy_steps(ctx, &done, &b.at, b.net, &opt));
         assert_int_equal(done, WALK_STEPS);
         for (int64_t k = 0; k < 7 * a.p; k++) /* gradients are not compared */
             assert_at_most(fabs((double)a.all[k] - (double)b.all[k]), 2e-4);
         opt.backend = "cpu";
-        assert_ok(ctx, xb_energy_walk(ctx, &done, &b.at, b.net, &opt));
+        assert_ok(ctx, xb_energy_steps(ctx, &done, &b.at, b.net, &opt));
         assert_int_equal(done, 0); /* it steps one by one */
         opt.count = 2000;
-        assert_int_equal(xb_energy_walk(ctx, &done, &b.at, b.net, &opt), XB_E_ARGUMENT);
+        assert_int_equal(xb_energy_steps(ctx, &done, &b.at, b.net, &opt), XB_E_ARGUMENT);
         free(a.all), free(b.all);
         xb_net_destroy(a.net), xb_net_destroy(b.net);
     }

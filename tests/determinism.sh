@@ -70,10 +70,10 @@ main_commands() {
     xb wide train ../numbers.csv --target y --law mtj -o w.safetensors --batch 20 \
         --net 'dense 8, elu, dense 8, elu, dense 16, elu, dense 16, elu, dense 24, elu, dense 1' \
         --mle-epochs 2 --epochs 2
-    xb predict predict m.safetensors ../numbers.csv --samples 64 -o p.csv
-    xb eval eval m.safetensors ../numbers.csv --samples 64 --law gaussian --law mtj --json
+    xb predict predict m.safetensors ../numbers.csv --draws 64 -o p.csv
+    xb eval eval m.safetensors ../numbers.csv --draws 64 --law gaussian --law mtj --json
     xb plan plan mtj --model m.safetensors --data ../numbers.csv --rows 1 --draws 256
-    xb crossbar crossbar m.safetensors ../numbers.csv --samples 32 --json
+    xb crossbar crossbar m.safetensors ../numbers.csv --reads 32 --json
     xb design design m.safetensors ../numbers.csv --over adc_bits=5:9 --over draws=5,20 \
         --chips 6 --keep 'nll<=+100000%' --json
 }
@@ -86,11 +86,11 @@ more_commands() {
             --net 'dense 24, sigmoid, dense 1' --mle-epochs 4 --epochs 4 --batch 20
     done
     xb noisy train ../numbers.csv --target y -o n.safetensors --net 'dense 12, elu, dense 1' \
-        --likelihood heteroscedastic --mle-epochs 4 --epochs 4 --random all --samples 2
+        --likelihood heteroscedastic --mle-epochs 4 --epochs 4 --random all --draws 2
     xb prior train ../numbers.csv --target y -o q.safetensors --net 'dense 12, elu, dense 1' \
         --law mtj --prior mixture:pi=0.5,s1=1,s2=0.05 --mle-epochs 3 --epochs 3
-    xb cpredict predict c.safetensors ../classes.csv --samples 64 -o cp.csv
-    xb ceval eval c.safetensors ../classes.csv --samples 64 --law gaussian --law mtj
+    xb cpredict predict c.safetensors ../classes.csv --draws 64 -o cp.csv
+    xb ceval eval c.safetensors ../classes.csv --draws 64 --law gaussian --law mtj
     for s in scalar quantile quadrature laws; do xb $s study $s --quick -o $s; done
     xb energy study energy --quick --widths 2,4 --depths 1,2 -o energy
     xb array study array --quick -o array
@@ -100,7 +100,7 @@ more_commands() {
 image_commands() {
     xb images train ../few-images-idx3-ubyte -o i.safetensors --mle-epochs 2 --epochs 2 \
         --net 'conv 16, relu, maxpool 2, batchnorm, conv 16, relu, maxpool 2, flatten, dense 3'
-    xb ipredict predict i.safetensors ../few-images-idx3-ubyte --samples 16 -o ip.csv
+    xb ipredict predict i.safetensors ../few-images-idx3-ubyte --draws 16 -o ip.csv
     xb demo demo -o demo # has images
 }
 
@@ -173,7 +173,7 @@ fi
 for level in 2 1; do
     [ $level = 2 ] || [ -n "$long" ] || continue
     mkdir -p level$level
-    XB_LEVEL=$level "$program" predict base/m.safetensors numbers.csv --samples 64 \
+    XB_LEVEL=$level "$program" predict base/m.safetensors numbers.csv --draws 64 \
         -o level$level/p.csv -q
     within base/p.csv level$level/p.csv 2 1e-5
     XB_LEVEL=$level "$program" sample mtj -n 30000 -o level$level/z.csv -q
@@ -182,7 +182,7 @@ for level in 2 1; do
 done
 if [ -n "$long" ]; then
     mkdir -p images_level3
-    XB_LEVEL=3 "$program" predict images/i.safetensors few-images-idx3-ubyte --samples 16 \
+    XB_LEVEL=3 "$program" predict images/i.safetensors few-images-idx3-ubyte --draws 16 \
         -o images_level3/ip.csv -q 2> /dev/null
     cut -d, -f2- images/ip.csv > images_level3/a.csv # the class is a word
     cut -d, -f2- images_level3/ip.csv > images_level3/b.csv

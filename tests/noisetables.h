@@ -89,7 +89,7 @@ static inline void test_nll(xb_ctx *ctx, double nll[TEST_ROWS], const xb_model *
 {
     xb_scores *scores = NULL;
     xb_predict_options p = xb_predict_options_default();
-    p.samples = 200;
+    p.draws = 200;
     const xb_rows rows = {.x = test->x, .n = test->n, .features = COLUMNS};
     assert_ok(ctx, xb_score_model(ctx, &scores, model, &rows, test->y, &p));
     memcpy(nll, xb_scores_array_get(scores, "nll", NULL), TEST_ROWS * sizeof *nll);

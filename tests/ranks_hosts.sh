@@ -99,6 +99,6 @@ check() { # NAME ARGS..., which end in -o OUTPUT
     rm -rf whole
 }
 check train train i-images-idx3-ubyte --net "$net" --batch 48 --epochs 2 --mle-epochs 1 --threads 1 -o n.safetensors
-check predict predict m.safetensors t.csv --samples 400 --threads 1 -o p.csv
+check predict predict m.safetensors t.csv --draws 400 --threads 1 -o p.csv
 check study study energy --quick --widths 1,2,3,4 --depths 1 --seeds 1 --format svg -o nets
 exit $failed

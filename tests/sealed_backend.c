@@ -288,18 +288,20 @@ static void adam(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *k,
     INSIDE(xb_backend_host.adam(b, ctx, k, rates));
 }
 
-static void spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                        float *sigma, const float *rho, int64_t n)
+static void spread_fill(const xb_backend *b, const xb_ctx *ctx,
+                        xb_sigma_transform transform, float *sigma, const float *rho,
+                        int64_t n)
 {
     own(sigma), own(rho);
-    INSIDE(xb_backend_host.spread_fill(b, ctx, spread, sigma, rho, n));
+    INSIDE(xb_backend_host.spread_fill(b, ctx, transform, sigma, rho, n));
 }
 
-static void spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                         float *gradient, const float *sigma, int64_t n)
+static void spread_chain(const xb_backend *b, const xb_ctx *ctx,
+                         xb_sigma_transform transform, float *gradient,
+                         const float *sigma, int64_t n)
 {
     own(gradient), own(sigma);
-    INSIDE(xb_backend_host.spread_chain(b, ctx, spread, gradient, sigma, n));
+    INSIDE(xb_backend_host.spread_chain(b, ctx, transform, gradient, sigma, n));
 }
 
 static void own_cells(const xb_cell_block *k)

@@ -16,6 +16,6 @@ python3 "$here/page_browser.py" --self-test
 for study in laws quadrature quantile; do
     "$program" study $study --quick -q -o out >/dev/null
 done
-"$program" study laws --quick -q --device mtj:B=0.003,w=0.5 -o narrow >/dev/null
+"$program" study laws --quick -q --device-law mtj:B=0.003,w=0.5 -o narrow >/dev/null
 python3 "$here/page_browser.py" out/laws.html out/quadrature.html out/quantile.html \
     narrow/laws.html

@@ -142,10 +142,10 @@ static void over_chips_is_a_loop_over_them(void **state)
     for (int v = 0; v < 3; v++)
         assert_close(xb_chips_verdict_share(chips, (xb_verdict)v), verdict[v], 1e-12);
     assert_true(verdict[XB_VERDICT_DIFFERENT] < 1); /* or the shares say little */
-    assert_close(xb_chips_kept(chips, "nll", 0.9), of_rank(loss, 6), 0);
-    assert_close(xb_chips_kept(chips, "nll", 5.0 / 7), of_rank(loss, 4), 0);
-    assert_close(xb_chips_kept(chips, "nll", 0.5), of_rank(loss, 3), 0);
-    assert_close(xb_chips_kept(chips, "coverage", 0.01), of_rank(off, 0), 0);
+    assert_close(xb_chips_loss(chips, "nll", 0.9), of_rank(loss, 6), 0);
+    assert_close(xb_chips_loss(chips, "nll", 5.0 / 7), of_rank(loss, 4), 0);
+    assert_close(xb_chips_loss(chips, "nll", 0.5), of_rank(loss, 3), 0);
+    assert_close(xb_chips_loss(chips, "coverage", 0.01), of_rank(off, 0), 0);
     assert_close(xb_chips_yield(chips, "nll", of_rank(loss, 2)), 3.0 / 7, 1e-12);
     assert_close(xb_chips_yield(chips, "nll", of_rank(loss, 0) - 1), 0, 0);
     xb_chips_destroy(chips);
@@ -168,8 +168,8 @@ static void accuracy_is_lost_downwards(void **state)
     }
     assert_true(of_rank(loss, 6) > 0);
     assert_spread(xb_chips_score_get(chips, "accuracy"), accuracy);
-    assert_close(xb_chips_kept(chips, "accuracy", 1), of_rank(loss, 6), 0);
-    assert_close(xb_chips_kept(chips, "accuracy", 0.5), of_rank(loss, 3), 0);
+    assert_close(xb_chips_loss(chips, "accuracy", 1), of_rank(loss, 6), 0);
+    assert_close(xb_chips_loss(chips, "accuracy", 0.5), of_rank(loss, 3), 0);
     xb_chips_destroy(chips);
     free_bench(&b);
 }
@@ -248,8 +248,8 @@ static void what_cannot_be_is_told(void **state)
                  xb_chips_score_get(chips, "nll").mean, 0);
     assert_true(isnan(xb_chips_score_get(chips, "nnl").mean));
     assert_true(isnan(xb_chips_gap_get(chips, "shape").mean));
-    assert_true(isnan(xb_chips_kept(chips, "nnl", 0.9)));
-    assert_true(isnan(xb_chips_kept(chips, "nll", 0)));
+    assert_true(isnan(xb_chips_loss(chips, "nnl", 0.9)));
+    assert_true(isnan(xb_chips_loss(chips, "nll", 0)));
     assert_true(isnan(xb_chips_yield(chips, "nnl", 0)));
     assert_null(xb_chips_at(chips, 1));
     assert_null(xb_chips_at(chips, -1));

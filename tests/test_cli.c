@@ -78,7 +78,7 @@ static void bad_input_is_one_line(void **state)
     run_badly("sample negative.json -n 10 -o z.npy", "A = -1");
     run_badly("study laws --noise text.csv -o d", "text.csv:4");
     run_badly("study laws --noise three.csv -o d", "3 ");
-    run_badly("study quadrature --device nonsense -o d", "nonsense");
+    run_badly("study quadrature --device-law nonsense -o d", "nonsense");
     run_badly("demo --noise nan.csv -o d", "nan.csv:4");
     run_badly("demo --noise three.csv -o d", "3 ");
     run_badly("reproduce --data nowhere --only 6 -o d", "nowhere");
@@ -120,7 +120,7 @@ static void wrong_usage_is_one_line(void **state)
     run_badly("sample mtj -n 10 -o z.npy --dtype f2", "'f2' is not one of f4|f8");
     run_badly("fit x.csv --scale -3", "out of range");
     run_badly("fit x.csv --family normal", "'normal' is not one of");
-    run_badly("fit x.csv --optimizer sgd", "'sgd' is not one of newton|adam");
+    run_badly("fit x.csv --optimiser sgd", "'sgd' is not one of newton|adam");
     run_badly("study lwas", "did you mean 'laws'");
     run_badly("study laws --format svg,gif", "'gif' is not one of");
     run_badly("study quadrature --noise x.csv", "--noise");
@@ -234,10 +234,10 @@ static void fit_reads_a_time_series(void **state)
         {"fit trace.csv --segment 1 --json", 3000},
         {"fit trace.csv --segment all --json", 10000},
         {"fit trace.csv --skip 4000 --json", 6000},
-        {"fit trace.csv --rows 4001:5000 --json", 1000},
+        {"fit trace.csv --sample-range 4001:5000 --json", 1000},
         {"fit trace.csv --segment last --detrend linear --json", 7000},
         {"fit trace.csv --skip 4000 --difference --json", 5999},
-        {"fit trace.csv -c current --rate 400Hz --skip 4000 --json", 6000},
+        {"fit trace.csv -c current --sample-rate 400Hz --skip 4000 --json", 6000},
         {"fit trace.csv -c 2 --time time_ms --skip 4000 --json", 6000},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -260,19 +260,19 @@ static void bad_series_are_one_line(void **state)
     run_badly("fit trace.csv -c t", "only increase");
     run_badly("fit gap.csv", "expected regular times");
     run_badly("fit back.csv", "expected times that increase");
-    run_badly("fit trace.csv --interval 0", "expected more than 0");
-    run_badly("fit trace.csv --interval 2parsec", "with the unit s");
-    run_badly("fit trace.csv --rate 400Hz --interval 1s", "exclude each other");
-    run_badly("fit trace.csv --rows 9:2", "expected A:B within 1:10000");
-    run_badly("fit trace.csv --rows 5", "expected A:B");
-    run_badly("fit trace.csv --skip 3 --rows 1:9", "exclude each other");
+    run_badly("fit trace.csv --sample-interval 0", "expected more than 0");
+    run_badly("fit trace.csv --sample-interval 2parsec", "with the unit s");
+    run_badly("fit trace.csv --sample-rate 400Hz --sample-interval 1s", "exclude each other");
+    run_badly("fit trace.csv --sample-range 9:2", "expected A:B within 1:10000");
+    run_badly("fit trace.csv --sample-range 5", "expected A:B");
+    run_badly("fit trace.csv --skip 3 --sample-range 1:9", "exclude each other");
     run_badly("fit trace.csv --skip 10000", "leaves none");
     run_badly("fit trace.csv --segment 3", "no segment 3: the trace has 2 segments");
     run_badly("fit trace.csv --segment first", "expected longest, last, all");
     run_badly("fit trace.csv --detrend window", "window:TIME");
     run_badly("fit trace.csv --detrend window:1h", "with the unit s");
     run_badly("fit trace.csv --detrend window:1ms", "a window of 0 samples");
-    run_badly("fit trace.csv --rows 1:2", "2 samples: at least 8");
+    run_badly("fit trace.csv --sample-range 1:2", "2 samples: at least 8");
 }
 
 /* What the law's trace was like is said where the law is used. */

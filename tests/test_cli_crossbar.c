@@ -14,7 +14,7 @@ static void a_crossbar_scores_and_sweeps(void **state)
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2"
              " --members 1");
     json_t *root =
-        run_json("crossbar m.safetensors xy.csv --samples 50 --costs costs.json"
+        run_json("crossbar m.safetensors xy.csv --reads 50 --costs costs.json"
                  " --sweep adc-bits=4:8:2 -o sweeps --export chip --threads 1"
                  " --json");
     json_t *cases = json_object_get(root, "cases");
@@ -42,12 +42,12 @@ static void a_crossbar_scores_and_sweeps(void **state)
         "grep -q ',shape_off,.*,nll_q95,\\|nll_q95,.*,shape_off,' sweeps/adc-bits.csv");
     run_shell("test -s chip/array.json -a -s chip/crosssim/layer0.json");
     run_shell("test -s chip/layer0_bias.npy && grep -q model_hash chip/array.json");
-    run_well("crossbar m.safetensors xy.csv --array chip/array.json --samples 20"
+    run_well("crossbar m.safetensors xy.csv --array chip/array.json --reads 20"
              " --chips 1 --threads 1 -q"); /* what was exported is an array */
     assert_non_null(strstr(out_text, "array mtj"));
-    run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --threads 1");
+    run_well("crossbar m.safetensors xy.csv --array ideal --reads 20 --threads 1");
     assert_non_null(strstr(out_text, "same"));
-    run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --threads 1"
+    run_well("crossbar m.safetensors xy.csv --array ideal --reads 20 --threads 1"
              " --set line_ohm=1e4 --set current_limit_ua=1 --set column_calibration=20");
     assert_non_null(strstr(out_text, "all, no column calibration"));
     assert_non_null(strstr(out_text, "warning: wires take"));
@@ -71,9 +71,9 @@ static void a_crossbar_has_costs(void **state)
              " --net 'dense 4, relu, dense 1'");
     double cells[2], prediction[2];
     for (int i = 0; i < 2; i++) {
-        json_t *root = run_json(i ? "crossbar m.safetensors xy.csv --samples 40"
+        json_t *root = run_json(i ? "crossbar m.safetensors xy.csv --reads 40"
                                     " --array slow.json --costs model --json"
-                                  : "crossbar m.safetensors xy.csv --samples 20"
+                                  : "crossbar m.safetensors xy.csv --reads 20"
                                     " --costs model --json");
         const json_t *designs =
             json_object_get(json_object_get(root, "costs"), "designs");
@@ -93,14 +93,14 @@ static void a_crossbar_has_costs(void **state)
     }
     assert_close(cells[1], 100 * cells[0], 1e-9); /* 200 ns instead of 2 */
     assert_true(prediction[1] > 2 * prediction[0]);
-    run_well("crossbar m.safetensors xy.csv --samples 20 --costs model -o bill");
+    run_well("crossbar m.safetensors xy.csv --reads 20 --costs model -o bill");
     run_shell("test -s bill/costs.svg -a -s bill/costs.png -a -s bill/costs.csv");
     run_shell("head -1 bill/costs.csv | grep -q '^design,layer,part,energy_pj_low'");
-    run_well("crossbar m.safetensors xy.csv --samples 20 --costs model");
+    run_well("crossbar m.safetensors xy.csv --reads 20 --costs model");
     assert_non_null(strstr(out_text, "all layers"));
     assert_non_null(strstr(out_text, "digital accelerator, digital sampling"));
     assert_null(strstr(out_text, "waits between reads"));
-    run_well("crossbar m.safetensors xy.csv --samples 20 --array ecram --costs model");
+    run_well("crossbar m.safetensors xy.csv --reads 20 --array ecram --costs model");
     assert_non_null(strstr(out_text, "waits between reads"));
     run_badly("crossbar m.safetensors xy.csv --array ideal --costs model",
               "costs need converters: 'dac_bits' is 0");
@@ -129,12 +129,12 @@ static void a_crossbar_is_told_over_chips(void **state)
     make_line("line.csv", 60);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
-    json_t *root = run_json("crossbar m.safetensors xy.csv --samples 20 --json");
+    json_t *root = run_json("crossbar m.safetensors xy.csv --reads 20 --json");
     assert_int_equal(chips_of(root, "all together"), 8);
     assert_int_equal(chips_of(root, "stuck"), 1);
     json_decref(root);
     root =
-        run_json("crossbar m.safetensors xy.csv --samples 20 --chips 3 --chip 5 --json");
+        run_json("crossbar m.safetensors xy.csv --reads 20 --chips 3 --chip 5 --json");
     assert_int_equal(chips_of(root, "all together"), 3);
     assert_int_equal(chips_of(root, "stuck"), 3);
     assert_int_equal(chips_of(root, "adc"), 1);
@@ -142,7 +142,7 @@ static void a_crossbar_is_told_over_chips(void **state)
     for (int chip = 5; chip < 8; chip++) {
         char command[128];
         snprintf(command, sizeof command,
-                 "crossbar m.safetensors xy.csv --samples 20 --chips 1 --chip %d --json",
+                 "crossbar m.safetensors xy.csv --reads 20 --chips 1 --chip %d --json",
                  chip);
         json_t *alone = run_json(command);
         sum += number(json_array_get(json_object_get(alone, "cases"), 13), "nll");
@@ -153,12 +153,12 @@ static void a_crossbar_is_told_over_chips(void **state)
     assert_close(number(nll, "mean"), sum / 3, 1e-12);
     assert_close(number(nll, "mean_error"), number(nll, "sd") / sqrt(3), 1e-12);
     json_decref(root);
-    run_well("crossbar m.safetensors xy.csv --samples 20 --chips 3 --chip 5");
+    run_well("crossbar m.safetensors xy.csv --reads 20 --chips 3 --chip 5");
     assert_non_null(strstr(out_text, "over reads of chip 5"));
     assert_non_null(strstr(out_text, "Over 3 chips, 5 to 7"));
     assert_non_null(strstr(out_text, "of 3 chips (at least 90 %)"));
     assert_non_null(strstr(out_text, "± the standard error over chips"));
-    run_well("crossbar m.safetensors xy.csv --samples 20 --array ideal");
+    run_well("crossbar m.safetensors xy.csv --reads 20 --array ideal");
     assert_non_null(strstr(out_text, "nothing on this array differs from chip to chip"));
 }
 
@@ -184,7 +184,7 @@ static void notices_are_said_once(void **state)
               " print x } }' > walk.csv");
     run_well("fit walk.csv --segment all -o walk.json -q");
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
-    assert_int_equal(run("crossbar m.safetensors xy.csv --samples 20 --law walk.json"),
+    assert_int_equal(run("crossbar m.safetensors xy.csv --reads 20 --law walk.json"),
                      0);
     warnings_are_said_once();
     run_well("train xy.csv -t y --law walk.json -o own.safetensors -q --epochs 2"

@@ -36,7 +36,7 @@ static void a_design_is_chosen(void **state)
     json_decref(root);
     run_shell("test -s found/design.html -a -s found/design.svg -a -s found/designs.csv");
     run_shell("test $(wc -l < found/designs.csv) -ge 7");
-    root = run_json("crossbar m.safetensors xy.csv --array found/array.json --samples 20"
+    root = run_json("crossbar m.safetensors xy.csv --array found/array.json --reads 20"
                     " --costs model --json");
     assert_string_equal(json_string_value(json_object_get(root, "array")), "design");
     json_decref(root);
@@ -102,17 +102,17 @@ static void models_are_trained_again(void **state)
                  " --chips 4 --keep 'nll<=+500%' --retrain --effort quick -o found"
                  " --json -q");
     const json_t *designs = json_object_get(root, "designs");
-    assert_int_equal(json_array_size(designs), 4); /* bits and aware */
+    assert_int_equal(json_array_size(designs), 4); /* bits and for_array */
     assert_close(number(root, "models"), 2, 0);    /* for 3 bits, and for 8 */
     const json_t *chosen = json_array_get(designs, (size_t)number(root, "chosen"));
-    const bool aware = number(chosen, "aware") == 1;
+    const bool aware = number(chosen, "for_array") == 1;
     json_decref(root);
     run_shell(aware ? "test -s found/model.safetensors"
                     : "test ! -e found/model.safetensors");
-    run_well(
-        "design m.safetensors xy.csv --calibration xy.csv --array ideal --set"
-        " dac_bits=8 --over adc_bits=3,8 --over draws=10 --over width=2,8 --over"
-        " n_eff=0,0.1 --chips 4 --keep 'nll<=+500%' --retrain --effort quick -o wide");
+    run_well("design m.safetensors xy.csv --calibration xy.csv --array ideal --set"
+             " dac_bits=8 --over adc_bits=3,8 --over draws=10 --over width=2,8 --over"
+             " n_eff_penalty=0,0.1 --chips 4 --keep 'nll<=+500%' --retrain --effort "
+             "quick -o wide");
     assert_non_null(strstr(out_text, "4 models were trained again"));
     run_well("eval wide/model.safetensors xy.csv");
     run_badly("design m.safetensors xy.csv --over width=2,8", "needs --retrain");
@@ -124,8 +124,8 @@ static void models_are_trained_again(void **state)
         "width is 0");
     run_badly(
         "design m.safetensors xy.csv --calibration xy.csv --retrain --effort quick --over"
-        " aware=2",
-        "aware is 2");
+        " for_array=2",
+        "for_array is 2");
     run_shell("cut -d, -f1 xy.csv > x.csv");
     run_badly("design m.safetensors xy.csv --calibration x.csv --retrain --effort quick",
               "x.csv");
@@ -151,11 +151,11 @@ static void draws_are_told_and_adapted(void **state)
 {
     (void)state;
     make_model();
-    run_well("predict m.safetensors xy.csv --samples adaptive -o took.csv -q");
+    run_well("predict m.safetensors xy.csv --draws adaptive -o took.csv -q");
     run_shell("head -1 took.csv | grep -q ',q0.975,draws$'");
-    run_well("predict m.safetensors xy.csv --samples auto -o needs.csv -q");
+    run_well("predict m.safetensors xy.csv --draws auto -o needs.csv -q");
     run_shell("head -1 needs.csv | grep -q ',q0.975,draws_needed$'");
-    json_t *root = run_json("predict m.safetensors xy.csv --samples adaptive"
+    json_t *root = run_json("predict m.safetensors xy.csv --draws adaptive"
                             " --interval-tolerance 0.5 --json");
     const json_t *used = json_object_get(root, "draws_used");
     double sum = 0;
@@ -164,14 +164,14 @@ static void draws_are_told_and_adapted(void **state)
     assert_int_equal(json_array_size(used), 60);
     assert_close(number(root, "draws_mean"), sum / 60, 1e-12);
     json_decref(root);
-    root = run_json("crossbar m.safetensors xy.csv --samples 100 --chips 1 --json");
+    root = run_json("crossbar m.safetensors xy.csv --reads 100 --chips 1 --json");
     const json_t *draws = json_object_get(root, "draws");
     assert_int_equal(json_array_size(json_object_get(draws, "needed")), 60);
     assert_true(number(draws, "mean") >= 32 && number(draws, "mean") <= 100);
     json_decref(root);
-    run_well("crossbar m.safetensors xy.csv --samples 100 --chips 1");
+    run_well("crossbar m.safetensors xy.csv --reads 100 --chips 1");
     assert_non_null(strstr(out_text, "until each row's interval is settled"));
-    run_badly("predict m.safetensors xy.csv --samples some", "'auto' or 'adaptive'");
+    run_badly("predict m.safetensors xy.csv --draws some", "'auto' or 'adaptive'");
     run_badly("predict m.safetensors xy.csv --interval-tolerance 0",
               "interval-tolerance");
 }

@@ -45,7 +45,7 @@ static void a_device_goes_all_the_way(void **state)
     run_well("device cells.csv.gz -o packed.json -q");
     run_shell("sed 's/cells.csv.gz/cells.csv/g; s/packed/plain/g' packed.json | cmp -"
               " plain.json");
-    run_well("device cells.csv level2.csv level1.csv --rate 400Hz -o both.json --report"
+    run_well("device cells.csv level2.csv level1.csv --sample-rate 400Hz -o both.json --report"
              " page --format svg");
     assert_non_null(strstr(out_text, "80 cells in 2 states"));
     assert_non_null(strstr(out_text, "read noise of 2 traces"));
@@ -53,7 +53,7 @@ static void a_device_goes_all_the_way(void **state)
     run_shell("grep -q 'state' page/device.html && grep -q '<svg' page/device.html");
     run_shell("test $(wc -l < page/relaxation.csv) = 3 && test -s page/traces.csv");
     run_well("crossbar m.safetensors xy.csv --array ideal --set g_min_us=50.1 --set"
-             " g_max_us=89.9 --device both.json --age 100s --samples 20");
+             " g_max_us=89.9 --device both.json --age 100s --reads 20");
 }
 
 #define RANGE " --set g_min_us=50 --set g_max_us=90"
@@ -64,7 +64,7 @@ static void an_array_ages(void **state)
     make_inputs();
     run_well("device cells.csv level2.csv level1.csv -o both.json -q");
     run_well(
-        "crossbar m.safetensors xy.csv --array ideal --samples 20 --set g_min_us=50.1"
+        "crossbar m.safetensors xy.csv --array ideal --reads 20 --set g_min_us=50.1"
         " --set g_max_us=89.9 --device both.json --age 1e6s --set quiet_pairs=1");
     assert_non_null(strstr(out_text, "1e+06 s after programming"));
     assert_non_null(strstr(out_text, "later than the last time measured (100 s)"));
@@ -80,16 +80,16 @@ static void what_was_measured_is_used(void **state)
     (void)state;
     make_inputs();
     run_well("device cells.csv level2.csv level1.csv -o both.json -q");
-    run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --device"
+    run_well("crossbar m.safetensors xy.csv --array ideal --reads 20 --device"
              " both.json --set g_min_us=50.1 --set g_max_us=89.9");
     assert_non_null(strstr(out_text, "writes miss by what was measured for each state"));
     assert_non_null(strstr(out_text, "program error"));
-    run_well("crossbar m.safetensors xy.csv --array ideal --samples 20 --device both.json"
+    run_well("crossbar m.safetensors xy.csv --array ideal --reads 20 --device both.json"
              " --set g_min_us=50.1 --set g_max_us=89.9 --set program-by-state=0");
     assert_null(strstr(out_text, "writes miss"));
     run_well("train xy.csv -t y --cells pair --device both.json -o tied.safetensors -q"
              " --net 'dense 3, relu, dense 1' --epochs 2 --mle-epochs 2");
-    run_well("crossbar tied.safetensors xy.csv --array ideal --samples 20 --device"
+    run_well("crossbar tied.safetensors xy.csv --array ideal --reads 20 --device"
              " both.json --age 100s --set line_ohm=1");
     assert_non_null(strstr(out_text, "relaxation"));
     assert_non_null(strstr(out_text, "line"));
@@ -126,7 +126,7 @@ static void mistakes_are_one_line(void **state)
     run_badly("crossbar m.safetensors xy.csv --set age_s=1", "'age_s' needs 'device'");
     run_well("train xy.csv -t y --cells pair --device noise.json -o tied.safetensors -q"
              " --net 'dense 3, relu, dense 1' --epochs 2 --mle-epochs 2");
-    run_well("crossbar tied.safetensors xy.csv --array ideal --samples 20 --device"
+    run_well("crossbar tied.safetensors xy.csv --array ideal --reads 20 --device"
              " noise.json" RANGE);
     run_badly("crossbar tied.safetensors xy.csv --device device.json --age 1s --set"
               " quiet_pairs=1" RANGE,

@@ -77,8 +77,8 @@ static void same_gaps(const json_t *object, const xb_distances *d)
         assert_non_null(found);
         same_number(found, "rms", gap.rms);
         same_number(found, "noise", gap.noise);
-        same_number(found, "least", gap.least);
-        same_number(found, "bound", gap.bound);
+        same_number(found, "lower", gap.lower);
+        same_number(found, "upper", gap.upper);
         same_number(found, "draws_needed", gap.draws_needed);
         assert_string_equal(words(found, "verdict"), xb_verdict_name(gap.verdict));
     }
@@ -113,7 +113,7 @@ static xb_evaluation *evaluate(xb_ctx *ctx, const table *t, int64_t samples)
     xb_evaluation *e = NULL;
     const xb_rows rows = {.x = t->x, .n = ROWS, .features = 2};
     xb_evaluate_options opt = xb_evaluate_options_default();
-    opt.samples = samples;
+    opt.draws = samples;
     opt.seed = 9;
     opt.tolerance = 0.05;
     in_folder(path, "m.safetensors");
@@ -137,7 +137,7 @@ static void check(const char *options, bool classes, const char *samples, int64_
     run_well(line);
     snprintf(line, sizeof line,
              "eval m.safetensors t.csv --law gaussian --law bimodal:m=0.99 --seed 9"
-             " --tolerance 0.05 --samples %s",
+             " --tolerance 0.05 --draws %s",
              samples);
     snprintf(json, sizeof json, "%s --json", line);
     json_t *root = run_json(json);

@@ -176,9 +176,9 @@ static void one_is_singular(void **state)
                          " --mle-epochs 1"),
                      0);
     assert_non_null(strstr(out_text, "from 3 rows, 1 column\n"));
-    run_well("predict m.safetensors one.csv --samples 1 -o p.csv");
+    run_well("predict m.safetensors one.csv --draws 1 -o p.csv");
     assert_non_null(strstr(out_text, "for 1 row, 1 weight draw, law"));
-    run_well("eval m.safetensors one.csv --samples 20");
+    run_well("eval m.safetensors one.csv --draws 20");
     assert_non_null(strstr(out_text, "one.csv: 1 row, 20 weight draws\n"));
     run_well("sample mtj -n 1 -o z.csv");
     assert_non_null(strstr(out_text, "z.csv: 1 draw of mtj"));
@@ -208,7 +208,7 @@ static void blank_lines_are_counted(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         make_text("x.csv", files[i].text);
         json_t *root = NULL;
-        assert_int_equal(run("predict m.safetensors x.csv --samples 5 --json"), 0);
+        assert_int_equal(run("predict m.safetensors x.csv --draws 5 --json"), 0);
         root = json_loads(out_text, 0, NULL);
         assert_int_equal((int)number(root, "n"), files[i].rows);
         assert_int_equal((int)number(root, "blank_lines"), files[i].blank);
@@ -219,12 +219,12 @@ static void blank_lines_are_counted(void **state)
         assert_true((strstr(err_text, says) != NULL) == (files[i].blank > 0));
     }
     make_text("x.csv", files[0].text);
-    run_well("predict m.safetensors x.csv --samples 5 -q"); /* and is silent */
+    run_well("predict m.safetensors x.csv --draws 5 -q"); /* and is silent */
     /* beyond the reader's buffer: counted all the same */
     run_shell("{ echo x; for i in 1 2 3; do yes 0.5 | head -n 300000; echo; done; echo "
               "1; echo; }"
               " > many.csv");
-    assert_int_equal(run("predict m.safetensors many.csv --samples 1 -o p.csv"), 0);
+    assert_int_equal(run("predict m.safetensors many.csv --draws 1 -o p.csv"), 0);
     assert_non_null(strstr(err_text, "many.csv: 3 blank lines were skipped; there is one"
                                      " prediction per row"));
 }
@@ -301,8 +301,8 @@ static void images_go_on_arrays(void **state)
     make_faces(30);
     run_well("train faces -t age --size 8 --no-cache -q --epochs 1 --mle-epochs 1"
              " --net 'conv 2 3x3, relu, flatten, dense 1' -o m.safetensors");
-    json_t *eval = run_json("eval m.safetensors faces --samples 30 --no-cache --json -q");
-    json_t *root = run_json("crossbar m.safetensors faces --samples 30 --array ideal"
+    json_t *eval = run_json("eval m.safetensors faces --draws 30 --no-cache --json -q");
+    json_t *root = run_json("crossbar m.safetensors faces --reads 30 --array ideal"
                             " --no-cache --json -q");
     json_t *cases = json_object_get(root, "cases");
     const double nll = number(json_array_get(cases, 0), "nll");
@@ -312,7 +312,7 @@ static void images_go_on_arrays(void **state)
     assert_close(number(law, "nll"), nll, 1e-6);
     json_decref(eval);
     json_decref(root);
-    root = run_json("crossbar m.safetensors faces --samples 10 --inputs 7 --calibration"
+    root = run_json("crossbar m.safetensors faces --reads 10 --rows 7 --calibration"
                     " faces --no-cache --chips 1 --json -q");
     assert_close(number(root, "rows"), 7, 0);
     json_decref(root);
@@ -329,14 +329,14 @@ static void images_are_cached_out_of_their_folder(void **state)
     assert_int_equal(run(FACES), 0);
     snprintf(line, sizeof line, "the decoded images are kept in %s/faces-8-3-", cache);
     assert_non_null(strstr(err_text, line));
-    assert_int_equal(run("predict m.safetensors faces --samples 2"), 0);
+    assert_int_equal(run("predict m.safetensors faces --draws 2"), 0);
     snprintf(line, sizeof line, "the decoded images are read from %s/faces-8-3-", cache);
     assert_non_null(strstr(err_text, line));
     assert_int_equal(folder_count(cache), 1);
     folder_empty(home);
-    run_well("predict m.safetensors faces --samples 2 --no-cache -q");
+    run_well("predict m.safetensors faces --draws 2 --no-cache -q");
     assert_int_equal(folder_count(home), 0);
-    assert_int_equal(run("predict m.safetensors faces --samples 2 --cache mine.images"),
+    assert_int_equal(run("predict m.safetensors faces --draws 2 --cache mine.images"),
                      0);
     assert_non_null(strstr(err_text, "the decoded images are kept in mine.images ("));
     assert_int_equal(folder_count(home), 0);

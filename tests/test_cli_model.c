@@ -31,7 +31,7 @@ static void a_model_predicts_and_is_scored(void **state)
     run_badly("train line.csv --target y --drop sign,nothing -o m.safetensors",
               "no column 'nothing'");
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
-    json_t *root = run_json("train xy.csv --target y -o m.safetensors --trace t.csv"
+    json_t *root = run_json("train xy.csv --target y -o m.safetensors --history t.csv"
                             " --gradient-noise --json" QUICK);
     assert_close(number(root, "noise_sd"), 1 / sqrt(12), 0.2);
     const json_t *noise = json_object_get(root, "gradient_noise");
@@ -41,7 +41,7 @@ static void a_model_predicts_and_is_scored(void **state)
                 number(json_array_get(noise, 0), "variance_mean"));
     json_decref(root);
     assert_int_equal(folder_count(folder), 4); /* no checkpoint is left */
-    run_well("predict m.safetensors xy.csv -o p.csv --samples auto");
+    run_well("predict m.safetensors xy.csv -o p.csv --draws auto");
     root = run_json("eval m.safetensors xy.csv --law gaussian --law mtj --json");
     assert_string_equal(words(root, "model"), "m.safetensors");
     assert_string_equal(words(root, "data"), "xy.csv");
@@ -94,7 +94,7 @@ static void eval_sees_shape(void **state)
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     run_well("train xy.csv -t y -o m.safetensors -q --net 'dense 1'" QUICK);
     json_t *root = run_json("eval m.safetensors xy.csv --law gaussian --json"
-                            " --law bimodal:m=0.99 --law gaussian --samples 2000");
+                            " --law bimodal:m=0.99 --law gaussian --draws 2000");
     json_t *distance = json_object_get(law_at(root, 1), "distance");
     assert_string_equal(words(distance, "verdict"), "different");
     assert_string_equal(words(json_object_get(distance, "whole"), "verdict"),
@@ -113,12 +113,12 @@ static void eval_sees_shape(void **state)
     assert_non_null(
         strstr(out_text, "KL(bimodal:m=0.99‖gaussian), mean over rows, is at least "));
     assert_non_null(strstr(out_text, ", chance 0.022")); /* 0.3133 / sqrt(200) */
-    run_well("eval m.safetensors xy.csv --law gaussian --law mtj --samples 2");
+    run_well("eval m.safetensors xy.csv --law gaussian --law mtj --draws 2");
     assert_non_null(strstr(out_text, "mtj:B=0.15,w=0.5: cannot tell"));
     assert_non_null(strstr(out_text, "fewer than 20 draws cannot decide"));
     assert_non_null(strstr(out_text, "is unknown: fewer than 200 draws"));
     assert_null(strstr(out_text, "nan"));
-    run_well("eval m.safetensors xy.csv --law gaussian --law mtj --samples 1");
+    run_well("eval m.safetensors xy.csv --law gaussian --law mtj --draws 1");
     assert_non_null(strstr(out_text, "fewer than 20 draws cannot decide"));
     assert_null(strstr(out_text, "nan"));
 }
@@ -136,7 +136,7 @@ static void eval_takes_as_many_draws_as_needed(void **state)
     for (int i = 0; i < 2; i++) {
         char line[256];
         snprintf(line, sizeof line,
-                 "eval m.safetensors xy.csv --law gaussian --law mtj --samples auto"
+                 "eval m.safetensors xy.csv --law gaussian --law mtj --draws auto"
                  " --tolerance %s --json",
                  tolerance[i]);
         json_t *root = run_json(line);
@@ -159,7 +159,7 @@ static void eval_compares_all_classes(void **state)
               " > three.csv");
     run_well("train three.csv -t c -o m.safetensors -q" QUICK);
     json_t *root = run_json("eval m.safetensors three.csv --law gaussian --law bimodal"
-                            " --samples 100 --json");
+                            " --draws 100 --json");
     const json_t *distance = json_object_get(law_at(root, 1), "distance");
     assert_int_equal((int)number(distance, "rows"), 60);
     assert_int_equal((int)number(distance, "points"), 180);
@@ -174,7 +174,7 @@ static void eval_stops_on_request(void **state)
     make_line("line.csv", 1000);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
-    pid_t pid = start_line("eval m.safetensors xy.csv --samples 1000000");
+    pid_t pid = start_line("eval m.safetensors xy.csv --draws 1000000");
     usleep(300000);
     assert_int_equal(kill(pid, SIGINT), 0);
     assert_int_equal(finish(pid), 130);
@@ -242,7 +242,7 @@ static void the_epoch_kept_is_told(void **state)
     folder_empty(folder);
     make_line("line.csv", 100);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
-    json_t *root = run_json("train xy.csv -t y -o m.safetensors --json --trace t.csv"
+    json_t *root = run_json("train xy.csv -t y -o m.safetensors --json --history t.csv"
                             " --validation 0.3 --rate 0.1 --epochs 100 --mle-epochs 5");
     double best = -INFINITY, sigma = NAN;
     int epoch = 0;
@@ -301,15 +301,15 @@ static void outputs_are_checked_first(void **state)
     run_shell("cut -d, -f1,2 line.csv > xy.csv; ln -s xy.csv link.csv");
     static const char *const lost[] = {"train xy.csv -t y -o xy.csv",
                                        "train xy.csv -t y -o link.csv",
-                                       "train xy.csv -t y -o m.st --trace xy.csv"};
+                                       "train xy.csv -t y -o m.st --history xy.csv"};
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
         run_badly(lost[i], "would overwrite");
-    run_badly("train xy.csv -t y -o m --trace m", "would both write m");
+    run_badly("train xy.csv -t y -o m --history m", "would both write m");
     run_badly("train xy.csv -t y -o -", "'-' is not a file name");
-    run_badly("train xy.csv -t y -o m --trace -", "'-' is not a file name");
+    run_badly("train xy.csv -t y -o m --history -", "'-' is not a file name");
     run_badly("train xy.csv -t y -o no/m.safetensors --epochs 1000000",
               "the folder no does not exist");
-    run_badly("train xy.csv -t y -o m --trace no/t --epochs 1000000",
+    run_badly("train xy.csv -t y -o m --history no/t --epochs 1000000",
               "the folder no does not exist");
     assert_int_equal(folder_count(folder), 3);
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
@@ -366,7 +366,7 @@ static void predictions_come_as_json(void **state)
     make_line("line.csv", 50);
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
-    json_t *root = run_json("predict m.safetensors xy.csv --json --samples 10");
+    json_t *root = run_json("predict m.safetensors xy.csv --json --draws 10");
     static const char *const columns[] = {"mean",      "sd",     "epistemic",
                                           "aleatoric", "q0.025", "q0.975"};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
@@ -374,14 +374,14 @@ static void predictions_come_as_json(void **state)
     assert_int_equal((int)number(root, "draws"), 10);
     json_decref(root);
     root =
-        run_json("predict m.safetensors xy.csv --json --samples 10 --interval 0.999999");
+        run_json("predict m.safetensors xy.csv --json --draws 10 --interval 0.999999");
     assert_non_null(json_object_get(root, "q0.9999995")); /* no level is cut short */
     json_decref(root);
-    root = run_json("predict m.safetensors xy.csv --json --samples 10 -o p\xff.csv");
+    root = run_json("predict m.safetensors xy.csv --json --draws 10 -o p\xff.csv");
     assert_string_equal(words(root, "file"), "p?.csv");
     json_decref(root);
     run_well("train line.csv -t sign -o m.safetensors -q --epochs 1 --mle-epochs 1");
-    root = run_json("predict m.safetensors line.csv --json --samples 10");
+    root = run_json("predict m.safetensors line.csv --json --draws 10");
     assert_int_equal(json_array_size(json_object_get(root, "class")), 50);
     const json_t *plus = json_object_get(json_object_get(root, "probability"), "plus");
     assert_int_equal(json_array_size(plus), 50);
@@ -421,7 +421,7 @@ static void bad_models_and_tables_are_one_line(void **state)
     run_badly("train line.csv -t sign -o m2 --law no", "no");
     run_badly("predict not.safetensors line.csv", "not.safetensors");
     run_badly("predict m.safetensors other.csv", "other.csv");
-    run_badly("predict m.safetensors line.csv --samples some", "--samples");
+    run_badly("predict m.safetensors line.csv --draws some", "--draws");
     run_badly("eval m.safetensors other.csv", "other.csv");
     run_badly("eval m.safetensors line.csv --law gaussian --law no", "no");
 }

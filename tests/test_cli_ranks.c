@@ -82,16 +82,16 @@ static void ranks_give_the_bytes_of_one_process(void **state)
     make_model();
     const int most = SANITIZED ? 2 : test_long() ? 8 : 3;
     for (int i = 0; i < MPIS; i++)
-        check_same(&mpis[i], "predict m.safetensors xy.csv --samples 40 --threads 1",
+        check_same(&mpis[i], "predict m.safetensors xy.csv --draws 40 --threads 1",
                    "p.csv", most);
     OPTIMISED_ONLY();
     check_same(&mpis[OPEN_MPI],
-               "predict m.safetensors xy.csv --samples auto --tolerance 0.2 --threads 3",
+               "predict m.safetensors xy.csv --draws auto --tolerance 0.2 --threads 3",
                "p.csv", 2);
     run_shell("head -4 xy.csv > few.csv"); /* draws are dealt */
-    check_same(&mpis[OPEN_MPI], "predict m.safetensors few.csv --samples 40", "p.csv", 2);
+    check_same(&mpis[OPEN_MPI], "predict m.safetensors few.csv --draws 40", "p.csv", 2);
     check_same(&mpis[OPEN_MPI],
-               "crossbar m.safetensors xy.csv --samples 20 --sweep adc-bits=4:6"
+               "crossbar m.safetensors xy.csv --reads 20 --sweep adc-bits=4:6"
                " --format svg --array ideal --threads 1",
                "sweep", test_long() ? 4 : 3);
     check_same(&mpis[OPEN_MPI],
@@ -130,7 +130,7 @@ static void trained_models_have_the_bytes_of_one_process(void **state)
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     check_same(&mpis[OPEN_MPI],
                "train i-images-idx3-ubyte --epochs 2 --mle-epochs 1 --validation 0.2"
-               " --trace t.csv" IMAGE_NET,
+               " --history t.csv" IMAGE_NET,
                "m.safetensors", test_long() ? 8 : 3);
     check_same(&mpis[1],
                "train i-images-idx3-ubyte --epochs 1 --mle-epochs 1 --members 2"
@@ -149,9 +149,9 @@ static void studies_and_scores_have_the_bytes_of_one_process(void **state)
     (void)state;
     OPTIMISED_ONLY();
     make_model();
-    check_says_same("eval m.safetensors xy.csv --law gaussian --law mtj --samples 4000",
+    check_says_same("eval m.safetensors xy.csv --law gaussian --law mtj --draws 4000",
                     test_long() ? 4 : 2);
-    check_says_same("eval m.safetensors xy.csv --samples 4000 --calibrate c.safetensors",
+    check_says_same("eval m.safetensors xy.csv --draws 4000 --save-calibrated c.safetensors",
                     2);
     check_same(&mpis[OPEN_MPI], "study utkface --data synthetic --quick --format svg",
                "faces", test_long() ? 3 : 2);
@@ -209,7 +209,7 @@ static void ranks_that_differ_are_named(void **state)
     char text[512];
     snprintf(text, sizeof text,
              "cd %s && timeout 60 %s -n 2 sh -c 'exec %s predict m.safetensors xy.csv -o"
-             " p.csv --samples 1$OMPI_COMM_WORLD_RANK' 2>err",
+             " p.csv --draws 1$OMPI_COMM_WORLD_RANK' 2>err",
              folder, mpis[OPEN_MPI].run, program());
     assert_int_not_equal(system(text), 0);
     run_shell("grep -q 'rank 1: was started with another command line' err");
@@ -218,7 +218,7 @@ static void ranks_that_differ_are_named(void **state)
     snprintf(
         text, sizeof text,
         "cd %s && timeout 60 %s -n 2 sh -c 'cd $OMPI_COMM_WORLD_RANK; exec %s predict"
-        " m.safetensors xy.csv -o p.csv --samples 10' 2>err",
+        " m.safetensors xy.csv -o p.csv --draws 10' 2>err",
         folder, mpis[OPEN_MPI].run, program());
     assert_int_not_equal(system(text), 0);
     run_shell("grep -q 'rank 1: xy.csv differs from that of rank 0' err");

@@ -47,19 +47,19 @@ static void merged_predictions_are_those_of_one_run(void **state)
     (void)state;
     make_model();
     for (int of = 1; of <= (SANITIZED ? 2 : 3); of++)
-        check_same("predict m.safetensors xy.csv --samples 40", "p.csv", of);
-    check_same("predict m.safetensors xy.csv --samples auto --tolerance 0.2 --threads 2",
+        check_same("predict m.safetensors xy.csv --draws 40", "p.csv", of);
+    check_same("predict m.safetensors xy.csv --draws auto --tolerance 0.2 --threads 2",
                "p.csv", SANITIZED ? 2 : 7);
     run_shell("head -3 xy.csv > two.csv"); /* draws are dealt; of many, row by row */
     if (test_long())
-        check_same("predict m.safetensors two.csv --samples 4200000 --threads 2", "p.csv",
+        check_same("predict m.safetensors two.csv --draws 4200000 --threads 2", "p.csv",
                    2);
-    check_same("predict m.safetensors two.csv --samples 40", "p.csv", 3);
+    check_same("predict m.safetensors two.csv --draws 40", "p.csv", 3);
     make_text("kinds.csv", "x,kind\n0,a\n1,b\n2,a\n3,b\n4,a\n5,b\n6,c\n7,c\n");
     run_well("train kinds.csv -t kind -o k.safetensors -q --epochs 2 --mle-epochs 2");
-    check_same("predict k.safetensors kinds.csv --samples 20", "p.csv",
+    check_same("predict k.safetensors kinds.csv --draws 20", "p.csv",
                SANITIZED ? 2 : 5);
-    run_well("predict m.safetensors xy.csv --samples 20 -o p.csv --share=1/1");
+    run_well("predict m.safetensors xy.csv --draws 20 -o p.csv --share=1/1");
     run_well("merge p.csv.1-of-1.share --json -q");
     assert_non_null(strstr(out_text, "\"n\": 60"));
 }
@@ -68,7 +68,7 @@ static void merged_sweeps_and_studies_are_those_of_one_run(void **state)
 {
     (void)state;
     make_model();
-    check_same("crossbar m.safetensors xy.csv --samples 20 --sweep adc-bits=4:6"
+    check_same("crossbar m.safetensors xy.csv --reads 20 --sweep adc-bits=4:6"
                " --format svg --array ideal",
                "sweep", 3);
     OPTIMISED_ONLY();
@@ -99,7 +99,7 @@ static void slurm_examples_run(void **state)
     OPTIMISED_ONLY();
     make_model();
     char text[768];
-    run_well("predict m.safetensors xy.csv -o whole.csv --samples 500 --threads 1");
+    run_well("predict m.safetensors xy.csv -o whole.csv --draws 500 --threads 1");
     for (int k = 1; k <= 2; k++) {
         snprintf(
             text, sizeof text,
@@ -121,7 +121,7 @@ static void wrong_use_is_refused(void **state)
 {
     (void)state;
     make_model();
-    static const char predict[] = "predict m.safetensors xy.csv --samples 20 -o p.csv";
+    static const char predict[] = "predict m.safetensors xy.csv --draws 20 -o p.csv";
     char text[512];
     static const char *const bad[] = {"0/2", "3/2", "1", "1/2/3", "a/b", "1/0", "-1/2"};
     for (int i = 0; i < (int)(sizeof bad / sizeof *bad); i++) {

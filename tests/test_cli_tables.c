@@ -32,22 +32,22 @@ static void a_messy_table_is_learnt(void **state)
                                      " (5 words), size (4 words)"));
     assert_non_null(strstr(err_text, "(--missing refuse makes this an error)"));
     assert_non_null(strstr(err_text, "left out (the same in every row): source"));
-    assert_non_null(strstr(err_text, "use --keep COLUMN"));
-    run_and_hear("predict m.safetensors messy_new.csv --samples 50 -o p.csv");
+    assert_non_null(strstr(err_text, "use --use-anyway COLUMN"));
+    run_and_hear("predict m.safetensors messy_new.csv --draws 50 -o p.csv");
     assert_non_null(strstr(err_text, "words that the training data did not have"));
     char path[512], text[256];
     in_folder(path, "p.csv");
     read_file(text, sizeof text, path);
     assert_memory_equal(text, "who,mean,sd,", 12);
     assert_non_null(strstr(text, "\n\"person 0 (new)\nsecond line\","));
-    run_and_hear("eval m.safetensors messy_new.csv --samples 50");
-    json_t *root = run_json("predict m.safetensors messy_new.csv --samples 50 -q --json");
+    run_and_hear("eval m.safetensors messy_new.csv --draws 50");
+    json_t *root = run_json("predict m.safetensors messy_new.csv --draws 50 -q --json");
     assert_string_equal(json_string_value(json_array_get(json_object_get(root, "id"), 1)),
                         "person 1");
     json_decref(root);
     run_badly("predict m.safetensors messy_new.csv --missing refuse", "messy_new.csv:");
     run_badly("predict m.safetensors messy_new.csv --id nobody", "no column 'nobody'");
-    run_well("predict m.safetensors messy_new.csv --id id --samples 50 -q");
+    run_well("predict m.safetensors messy_new.csv --id id --draws 50 -q");
     assert_memory_equal(out_text, "id,mean,", 8);
 }
 
@@ -96,20 +96,20 @@ static void long_tables_go_by_in_blocks(void **state)
               " (head -1 long.csv; tail -30000 long.csv) > two.csv");
     run_well("train train.csv --target y --id n --epochs 1 --mle-epochs 1 --net"
              " 'dense 2, relu, dense 1' -o l.safetensors -q");
-    run_well("predict l.safetensors long.csv --samples 2 -q -o all.csv");
-    run_well("predict l.safetensors one.csv --samples 2 -q -o p1.csv");
-    run_well("predict l.safetensors two.csv --samples 2 -q -o p2.csv");
+    run_well("predict l.safetensors long.csv --draws 2 -q -o all.csv");
+    run_well("predict l.safetensors one.csv --draws 2 -q -o p1.csv");
+    run_well("predict l.safetensors two.csv --draws 2 -q -o p2.csv");
     run_shell("(cat p1.csv; tail -30000 p2.csv) | cmp - all.csv");
     char line[512];
     snprintf(line, sizeof line,
-             "%s predict l.safetensors long.csv --samples 2 -q | cmp -"
+             "%s predict l.safetensors long.csv --draws 2 -q | cmp -"
              " all.csv",
              program());
     run_shell(line);
     run_shell("echo 'r1,red,2' >> long.csv");
-    run_badly("predict l.safetensors long.csv --samples 2",
+    run_badly("predict l.safetensors long.csv --draws 2",
               "long.csv:70002: not a number");
-    run_badly("predict l.safetensors long.csv --samples 2 -o none.csv", "long.csv:70002");
+    run_badly("predict l.safetensors long.csv --draws 2 -o none.csv", "long.csv:70002");
 }
 
 int main(void)

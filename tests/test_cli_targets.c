@@ -25,10 +25,10 @@ static void each_target_has_its_columns(void **state)
               "u_q0.975,v_mean,v_sd,v_epistemic,v_aleatoric,v_q0.025,v_q0.975'");
     run_shell("awk -F, 'NR > 1 && ($1 < -1 || $1 > 4 || $7 < 60 || $7 > 115) { exit 1 }'"
               " p.csv");
-    run_well("eval m.safetensors pairs.csv --law gaussian --law mtj --samples 100");
+    run_well("eval m.safetensors pairs.csv --law gaussian --law mtj --draws 100");
     assert_non_null(strstr(out_text, "\n  v\n"));
     assert_non_null(strstr(out_text, "all 2 targets together"));
-    json_t *root = run_json("eval m.safetensors pairs.csv --samples 100 --json");
+    json_t *root = run_json("eval m.safetensors pairs.csv --draws 100 --json");
     const json_t *law = json_array_get(json_object_get(root, "laws"), 0);
     const json_t *each = json_object_get(law, "targets");
     assert_int_equal(json_array_size(each), 2);
@@ -41,9 +41,9 @@ static void each_target_has_its_columns(void **state)
                      number(json_array_get(each, 1), "nll"),
                  0.2);
     json_decref(root);
-    run_well("eval m.safetensors m.safetensors pairs.csv --samples 50");
+    run_well("eval m.safetensors m.safetensors pairs.csv --draws 50");
     assert_non_null(strstr(out_text, "joint density of 2 targets"));
-    run_well("crossbar m.safetensors pairs.csv --samples 20");
+    run_well("crossbar m.safetensors pairs.csv --reads 20");
     assert_null(strstr(out_text, "none"));
     run_shell("tail -n +2 pairs.csv > bare.csv && cut -d, -f1 bare.csv > inputs.csv");
     run_well("train bare.csv --target 2,3 -o bare.safetensors" QUICK);
@@ -86,11 +86,11 @@ static void cells_are_told_and_refused(void **state)
     make_pairs();
     run_well("train pairs.csv -t u,v --cells pair --law laplace -o m.safetensors" QUICK);
     assert_non_null(strstr(out_text, "cells               pair:signs=1/-1,range=0.4/4"));
-    run_well("crossbar m.safetensors pairs.csv --samples 20");
+    run_well("crossbar m.safetensors pairs.csv --reads 20");
     assert_non_null(strstr(out_text, "weights are made of cells"));
-    run_badly("crossbar m.safetensors pairs.csv --samples 20 --export d",
+    run_badly("crossbar m.safetensors pairs.csv --reads 20 --export d",
               "made of cells");
-    run_well("eval m.safetensors pairs.csv --samples 50");
+    run_well("eval m.safetensors pairs.csv --draws 50");
     run_badly("train pairs.csv -t u,v --cells four -o n.safetensors", "four");
     run_badly("train pairs.csv -t u,v --cells pair:range=4/1 -o n.safetensors",
               "the range is empty");

@@ -84,7 +84,7 @@ static void demo_left_its_page(void)
     fclose(f);
     assert_well_formed(path, page);
     assert_non_null(strstr(page, "id=\"narrow\"")); /* the last section */
-    assert_non_null(strstr(page, "crossbayes study array --quick --device"
+    assert_non_null(strstr(page, "crossbayes study array --quick --device-law"
                                  " demo/law.json -o demo"));
     assert_null(strstr(page, "(unknown)")); /* every caption has its number */
     const char *address = strstr(out_text, "\n  file:///");
@@ -232,7 +232,7 @@ static void numbers_are_rounded_to_their_error(void **state)
                    " --gradient-noise --epochs 40");
     assert_rounded("eval m.safetensors xy.csv --law gaussian --law bimodal");
     assert_rounded("eval c.safetensors line.csv");
-    assert_rounded("crossbar m.safetensors xy.csv --samples 50");
+    assert_rounded("crossbar m.safetensors xy.csv --reads 50");
     assert_rounded("plan bimodal --net 'dense 4, elu, dense 1' --draws 1024");
     assert_rounded("plan bimodal --model m.safetensors --data xy.csv --draws 1024");
     assert_rounded("study laws --quick --format svg -o laws");
@@ -243,7 +243,7 @@ static void tables_are_aligned(void **state)
 {
     (void)state;
     make_models();
-    run_well("crossbar m.safetensors xy.csv --samples 50 --set program_error=0.001");
+    run_well("crossbar m.safetensors xy.csv --reads 50 --set program_error=0.001");
     const char *head = strstr(out_text, "  effect alone"), *next = strchr(head, '\n') + 1;
     int column = (int)(strstr(head, "RMSE") - head);
     for (; strncmp(next, "  ", 2) == 0; next = strchr(next, '\n') + 1)
@@ -292,27 +292,27 @@ static const struct json_case {
     {"predict-targets", "predict two.safetensors xyz.csv --json"},
     {"predict-", "predict m.safetensors xy.csv --json"},
     {"predict-classes", "predict c.safetensors line.csv --json"},
-    {"eval", "eval m.safetensors xy.csv --law gaussian --law mtj --samples 50 --json"},
-    {"eval-targets", "eval two.safetensors xyz.csv --samples 50 --json"},
-    {"eval-classes", "eval c.safetensors line.csv --law gaussian --law mtj --samples 50"
+    {"eval", "eval m.safetensors xy.csv --law gaussian --law mtj --draws 50 --json"},
+    {"eval-targets", "eval two.safetensors xyz.csv --draws 50 --json"},
+    {"eval-classes", "eval c.safetensors line.csv --law gaussian --law mtj --draws 50"
                      " --json"},
     {"train-members", "train xy.csv -t y -o e.safetensors --epochs 3 --mle-epochs 3 --net"
                       " 'dense 4, relu, dense 1' --members 2 --json"},
     {"predict-members", "predict e.safetensors xy.csv --json"},
-    {"eval-members", "eval e.safetensors xy.csv --samples 50 --json"},
+    {"eval-members", "eval e.safetensors xy.csv --draws 50 --json"},
     {"eval-ood",
-     "eval e.safetensors xy.csv --samples 50 --ood xy.csv --selective --json"},
-    {"eval-calibrate", "eval e.safetensors xy.csv --samples 50 --calibrate r.safetensors"
+     "eval e.safetensors xy.csv --draws 50 --ood xy.csv --selective --json"},
+    {"eval-calibrate", "eval e.safetensors xy.csv --draws 50 --save-calibrated r.safetensors"
                        " --json"},
-    {"eval-ood-classes", "eval c.safetensors line.csv --samples 50 --ood line.csv"
+    {"eval-ood-classes", "eval c.safetensors line.csv --draws 50 --ood line.csv"
                          " --selective --json"},
     {"plan-members", "plan mtj --model e.safetensors --draws 256 --json"},
-    {"eval-models", "eval m.safetensors e.safetensors xy.csv --samples 50 --json"},
+    {"eval-models", "eval m.safetensors e.safetensors xy.csv --draws 50 --json"},
     {"plan", "plan mtj --model m.safetensors --data xy.csv --rows 1 --draws 256 --json"},
     {"plan-net", "plan mtj --net 'dense 2, elu, dense 1' --draws 256 --json"},
-    {"crossbar", "crossbar m.safetensors xy.csv --samples 20 --sweep adc-bits=4:6"
+    {"crossbar", "crossbar m.safetensors xy.csv --reads 20 --sweep adc-bits=4:6"
                  " --costs costs.json --json"},
-    {"crossbar-costs", "crossbar m.safetensors xy.csv --samples 20 --costs model --json"},
+    {"crossbar-costs", "crossbar m.safetensors xy.csv --reads 20 --costs model --json"},
     {"study", "study quadrature --quick --format svg -o q --json"},
     {"reproduce", "reproduce --quick --only 2 --format svg -o r --json"},
     {"completion", "completion bash --json"},

@@ -130,7 +130,7 @@ static void enums_have_names(void **state)
     ROUND_TRIP(ctx, stochastic, XB_STOCHASTIC_NONE + 1);
     ROUND_TRIP(ctx, part, XB_PART_TEST + 1);
     ROUND_TRIP(ctx, redraw, XB_REDRAW_OPERATION + 1);
-    ROUND_TRIP(ctx, optimizer, XB_OPTIMIZER_ADAM + 1);
+    ROUND_TRIP(ctx, optimiser, XB_OPTIMISER_ADAM + 1);
     ROUND_TRIP(ctx, criterion, XB_CRITERION_BIC + 1);
     ROUND_TRIP(ctx, recurrence_method, XB_RECURRENCE_WHEELER + 1);
     ROUND_TRIP(ctx, composite, XB_COMPOSITE_SMOOTH + 1);

@@ -254,7 +254,7 @@ static void two_counts_by_one_net(void **state)
     assert_ok(ctx, xb_train(ctx, &model, NULL, &data, &o));
     assert_true(xb_model_dispersion(model, 0) != xb_model_dispersion(model, 1));
     xb_predict_options p = xb_predict_options_default();
-    p.samples = 50;
+    p.draws = 50;
     const xb_rows rows = {.x = train_rows.x, .n = N, .features = COLUMNS};
     assert_ok(ctx, xb_score_model(ctx, &s, model, &rows, y, &p));
     double sum = 0;
@@ -323,7 +323,7 @@ static void arrays_and_laws(void **state)
     laws[1] = law;
     const xb_rows rows = {.x = train_rows.x, .n = N, .features = COLUMNS};
     xb_evaluate_options eo = xb_evaluate_options_default();
-    eo.samples = 200;
+    eo.draws = 200;
     assert_ok(ctx, xb_evaluate(ctx, &e, model, &rows, train_rows.y, laws, 2, &eo));
     assert_true(isfinite(xb_evaluation_nll_difference(e, 1).value));
     assert_non_null(xb_evaluation_predictive(e, 1));

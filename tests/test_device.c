@@ -191,7 +191,7 @@ static void states_of_few_cells_are_left_out(void **state)
     assert_int_equal(xb_device_cells_left_out(d), 19);
     xb_device_destroy(d);
     xb_device_options opt = xb_device_options_default();
-    opt.least = 19;
+    opt.min_cells = 19;
     assert_ok(ctx, xb_device_measure(ctx, &d, &t->campaign, &opt));
     assert_int_equal(xb_device_state_count(d), STATES + 1);
     xb_device_destroy(d);

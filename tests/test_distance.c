@@ -201,7 +201,7 @@ static void points_are_averaged(void **state)
     assert_ok(ctx, measure(ctx, &scaled, a, S, b, S, N, &opt));
     assert_close(scaled.energy.value, d.energy.value, 1e-12);
     assert_close(scaled.wasserstein.value, d.wasserstein.value, 1e-12);
-    assert_close(scaled.mean.bound, d.mean.bound, 1e-12);
+    assert_close(scaled.mean.upper, d.mean.upper, 1e-12);
     free(a), free(b);
     xb_sampler_destroy(sampler);
     xb_ctx_destroy(ctx);

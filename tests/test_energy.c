@@ -205,7 +205,7 @@ static void bad_options_are_refused(void **state)
     o[1].depth = 65;
     o[2].draws = 1;
     o[3].rate = NAN;
-    o[4].keep_n_eff = -1;
+    o[4].n_eff_penalty = -1;
     o[5].steps = -1;
     for (int i = 0; i < 6; i++) {
         xb_model *model = NULL;
@@ -287,7 +287,7 @@ static void keeping_n_eff_makes_shape_matter_less(void **state)
     const xb_cell cell = {8, 3, 1};
     plan.output_draws = 0;
     for (int k = 0; k < 2; k++) {
-        plan.keep_n_eff = 0.01 * k;
+        plan.n_eff_penalty = 0.01 * k;
         xb_energy_options o = xb_cell_training(&plan, &cell);
         xb_model *model = train(ctx, &o);
         assert_ok(ctx, xb_cell_measure(ctx, k ? kept : free_net, &plan, &cell, model));
@@ -419,12 +419,12 @@ static void studies_come_out_the_same(void **state)
     xb_ctx_set_threads(ctx, 1);
     char *want = whole_text(ctx, "energy", &o);
     o.cells = s.dir;
-    o.keep_n_eff = 0.01; /* leaves files that must not be taken */
+    o.n_eff_penalty = 0.01; /* leaves files that must not be taken */
     xb_ctx_set_threads(ctx, 3);
     char *other = whole_text(ctx, "energy", &o);
     assert_true(strcmp(want, other) != 0);
     free(other);
-    o.keep_n_eff = 0;
+    o.n_eff_penalty = 0;
     for (int round = 0; round < 5; round++) {
         char *got = whole_text(ctx, "energy", &o);
         assert_string_equal(got, want);

@@ -97,7 +97,7 @@ static part make_part(const evaluated *c, const xb_rows *of, const xb_law *law)
     xb_predict_options opt = xb_predict_options_default();
     opt.law = law;
     opt.seed = 5;
-    opt.samples = DRAWS;
+    opt.draws = DRAWS;
     assert_non_null(p.value);
     assert_ok(c->ctx,
               xb_predict_draws_rows(c->ctx, p.value, NULL, c->model, of, 0, DRAWS, &opt));
@@ -176,7 +176,7 @@ static void an_evaluation_is_its_parts(void **state)
         part p[LAWS];
         xb_evaluation *e = NULL;
         xb_evaluate_options opt = xb_evaluate_options_default();
-        opt.samples = DRAWS;
+        opt.draws = DRAWS;
         opt.seed = 5;
         assert_ok(c.ctx, evaluate(&c, &e, LAWS, &opt));
         assert_int_equal(xb_evaluation_rows(e), N);
@@ -202,7 +202,7 @@ static void compared_rows_are_spread(void **state)
     int64_t select[ROWS], picked[COMPARED];
     xb_evaluation *e = NULL;
     xb_evaluate_options opt = xb_evaluate_options_default();
-    opt.samples = DRAWS;
+    opt.draws = DRAWS;
     opt.seed = 5;
     use_rows(&c, ROWS);
     for (int i = 0; i < ROWS; i++) select[i] = ROWS - 1 - i;
@@ -237,7 +237,7 @@ static void findings_say_the_verdicts(void **state)
     xb_evaluation *e = NULL;
     static const char *const names[LAWS] = {NULL, "two peaks", NULL};
     xb_evaluate_options opt = xb_evaluate_options_default();
-    opt.samples = DRAWS;
+    opt.draws = DRAWS;
     opt.names = names;
     assert_ok(c.ctx, evaluate(&c, &e, LAWS, &opt));
     assert_string_equal(xb_evaluation_law_name(e, 1), "two peaks");
@@ -290,7 +290,7 @@ static void what_a_verdict_needs_is_said(void **state)
     for (int i = 0; i < XB_COUNT(cases); i++) {
         xb_evaluation *e = NULL;
         xb_evaluate_options opt = xb_evaluate_options_default();
-        opt.samples = cases[i].samples;
+        opt.draws = cases[i].samples;
         opt.tolerance = cases[i].tolerance;
         assert_ok(c.ctx, evaluate(&c, &e, 2, &opt));
         if (!says(xb_evaluation_needed(e, 1), cases[i].text))
@@ -311,7 +311,7 @@ static void draws_are_found(void **state)
     use_rows(&c, 20);
     xb_evaluation *e = NULL;
     xb_evaluate_options opt = xb_evaluate_options_default();
-    opt.samples = 0;
+    opt.draws = 0;
     opt.tolerance = 0.03;
     assert_ok(c.ctx, evaluate(&c, &e, 2, &opt));
     print_message("%lld draws\n", (long long)xb_evaluation_draws(e));
@@ -320,14 +320,14 @@ static void draws_are_found(void **state)
                 XB_VERDICT_UNRESOLVED);
     xb_evaluation_destroy(e);
     opt.tolerance = 1e-6;
-    opt.most = 1250;
+    opt.max_draws = 1250;
     xb_law_destroy(c.law[1]);
     c.law[1] = test_law(c.ctx, "mtj");
     assert_ok(c.ctx, evaluate(&c, &e, 2, &opt));
     assert_int_equal(xb_evaluation_draws(e), 1250);
     xb_evaluation_destroy(e);
     /* one law, its own: no rows are compared, and few draws will do */
-    opt.most = 40000;
+    opt.max_draws = 40000;
     assert_ok(c.ctx, evaluate(&c, &e, 0, &opt));
     assert_int_equal(xb_evaluation_law_count(e), 1);
     assert_int_equal(xb_evaluation_compared_rows(e), 0);
@@ -347,7 +347,7 @@ static void threads_do_not_matter(void **state)
         use_rows(&c, 40);
         xb_evaluation *e[2] = {NULL, NULL};
         xb_evaluate_options opt = xb_evaluate_options_default();
-        opt.samples = 210;
+        opt.draws = 210;
         for (int t = 0; t < 2; t++) {
             xb_ctx_set_threads(c.ctx, t + 1);
             assert_ok(c.ctx, evaluate(&c, &e[t], 2, &opt));
@@ -393,13 +393,13 @@ static void impossible_requests_are_refused(void **state)
     use_rows(&c, 20);
     xb_evaluate_options opt = xb_evaluate_options_default();
     refused(&c, -1, NULL, "20 rows under -1 laws");
-    opt.samples = (int64_t)XB_DRAWS_MOST + 1;
+    opt.draws = (int64_t)XB_DRAWS_MAX + 1;
     refused(&c, 2, &opt, "10000001 draws: expected 0 (automatic) to 10000000");
-    opt.samples = -1;
+    opt.draws = -1;
     refused(&c, 2, &opt, "-1 draws");
-    opt.samples = 0, opt.most = 0;
+    opt.draws = 0, opt.max_draws = 0;
     refused(&c, 2, &opt, "at most 0 draws: expected 1 to 10000000");
-    opt.most = 10, opt.tolerance = NAN;
+    opt.max_draws = 10, opt.tolerance = NAN;
     refused(&c, 2, &opt, "tolerance nan");
     opt.struct_size = 0;
     refused(&c, 2, &opt, "evaluate");
@@ -422,7 +422,7 @@ static void memory_may_run_out(void **state)
         use_rows(&c, 3);
         xb_evaluation *whole = NULL;
         xb_evaluate_options opt = xb_evaluate_options_default();
-        opt.samples = 4;
+        opt.draws = 4;
         xb_ctx_set_threads(c.ctx, 1);
         assert_ok(c.ctx, evaluate(&c, &whole, 2, &opt));
         bool failed = true;
@@ -496,7 +496,7 @@ static void check_distance_names(const xb_distances *d)
     assert_null(xb_distances_name(d, xb_distances_count(d)));
     assert_null(xb_distances_gap_name(d, xb_distances_gap_count(d)));
     assert_true(isnan(xb_distances_get(d, "mean").p_value));
-    assert_true(isnan(xb_distances_gap_get(d, "kl").bound));
+    assert_true(isnan(xb_distances_gap_get(d, "kl").upper));
     assert_int_equal(xb_distances_gap_get(d, "kl").verdict, XB_VERDICT_UNRESOLVED);
 }
 
@@ -508,7 +508,7 @@ static void names_are_found(void **state)
         use_rows(&c, 20);
         xb_evaluation *e = NULL;
         xb_evaluate_options opt = xb_evaluate_options_default();
-        opt.samples = 30;
+        opt.draws = 30;
         assert_ok(c.ctx, evaluate(&c, &e, LAWS, &opt));
         check_score_names(xb_evaluation_scores(e, 0));
         check_distance_names(xb_evaluation_outputs(e, 1));

@@ -91,7 +91,7 @@ static void a_planted_nan_stops_and_the_run_can_go_on(void **state)
     opt.resume = true;
     assert_ok(ctx, xb_train(ctx, &resumed, &parts, &data, &opt));
     assert_true(same_numbers(undisturbed, resumed));
-    assert_same_table(xb_train_report_trace(whole), xb_train_report_trace(parts));
+    assert_same_table(xb_train_report_history(whole), xb_train_report_history(parts));
     xb_train_report_destroy(whole);
     xb_train_report_destroy(parts);
     xb_model_destroy(undisturbed);
@@ -221,12 +221,12 @@ static void write_data(const char *name, double x_unit, double y_unit, int n, bo
 static void use_all(const char *data, const char *net, const char *law)
 {
     RUN_WELL("train %s --target y -o m.safetensors --net '%s' --law %s --mle-epochs 3"
-             " --epochs 3 -q --trace t.csv",
+             " --epochs 3 -q --history t.csv",
              data, net, law);
-    RUN_WELL("predict m.safetensors %s --samples 24 -o -", data);
-    RUN_WELL("eval m.safetensors %s --samples 24 --law gaussian --law %s", data, law);
+    RUN_WELL("predict m.safetensors %s --draws 24 -o -", data);
+    RUN_WELL("eval m.safetensors %s --draws 24 --law gaussian --law %s", data, law);
     RUN_WELL("plan %s --model m.safetensors --data %s --draws 256", law, data);
-    RUN_WELL("crossbar m.safetensors %s --samples 24 --law %s --json", data, law);
+    RUN_WELL("crossbar m.safetensors %s --reads 24 --law %s --json", data, law);
 }
 
 static const char small[] = "dense 4, elu, dense 1";
@@ -319,9 +319,9 @@ static void inputs_of_any_size(void **state)
     RUN_WELL("train d.csv --target y -o a.safetensors --net '%s' --epochs 2 -q", small);
     RUN_WELL("train x.csv --target y -o b.safetensors --net '%s' --epochs 2 -q", small);
     static char first[TEXT_MAX];
-    RUN_WELL("predict a.safetensors d.csv --samples 8 -o -");
+    RUN_WELL("predict a.safetensors d.csv --draws 8 -o -");
     memcpy(first, out_text, sizeof first);
-    RUN_WELL("predict b.safetensors x.csv --samples 8 -o -");
+    RUN_WELL("predict b.safetensors x.csv --draws 8 -o -");
     assert_string_equal(first, out_text);
     write_data("x.csv", 1e300, 1, 20, false);
     RUN_BADLY("standard deviations from", "predict a.safetensors x.csv -o -");
@@ -346,8 +346,8 @@ static void targets_of_any_size(void **state)
     }
     write_data("y.csv", 1, 1e300, 20, false);
     RUN_WELL("train d.csv --target y -o a.safetensors --net '%s' --epochs 2 -q", small);
-    RUN_BADLY("in size up to", "eval a.safetensors y.csv --samples 8");
-    RUN_BADLY("in size up to", "crossbar a.safetensors y.csv --samples 8");
+    RUN_BADLY("in size up to", "eval a.safetensors y.csv --draws 8");
+    RUN_BADLY("in size up to", "crossbar a.safetensors y.csv --reads 8");
 }
 
 #define TRAIN_WEAK "train %s --target y -o m.safetensors --net 'dense 1' --epochs 2"
@@ -368,14 +368,14 @@ static void weak_data_is_told_of(void **state)
     write_data("w.csv", 1, 1, 2, false);
     RUN_WELL(TRAIN_WEAK, "w.csv");
     assert_non_null(strstr(out_text, "2 rows are few"));
-    RUN_WELL("eval m.safetensors w.csv --samples 8");
+    RUN_WELL("eval m.safetensors w.csv --draws 8");
     assert_non_null(strstr(out_text, "2 rows: too few to judge"));
-    RUN_WELL("crossbar m.safetensors w.csv --samples 8");
+    RUN_WELL("crossbar m.safetensors w.csv --reads 8");
     assert_non_null(strstr(out_text, "2 rows: too few to judge"));
     write_data("w.csv", 1, 1, 1, false);
     RUN_BADLY("1 row: expected 2", "train w.csv --target y -o no.safetensors -q");
-    RUN_WELL("predict m.safetensors w.csv --samples 8 -o -");
-    RUN_WELL("eval m.safetensors w.csv --samples 8 --law gaussian --law mtj");
+    RUN_WELL("predict m.safetensors w.csv --draws 8 -o -");
+    RUN_WELL("eval m.safetensors w.csv --draws 8 --law gaussian --law mtj");
 }
 
 int main(void)

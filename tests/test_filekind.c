@@ -136,7 +136,7 @@ static void a_long_text_may_be_cut_in_a_character(void **state)
         if (shift) text[5] = ' ';
         scratch s = scratch_make();
         scratch_write(&s, "long.csv", text, at);
-        assert_int_equal(xb_filekind_look(s.path), XB_KIND_TABLE);
+        assert_int_equal(xb_filekind_detect(s.path), XB_KIND_TABLE);
         scratch_remove(&s);
     }
 }
@@ -145,11 +145,11 @@ static void what_is_no_file_is_not_read(void **state)
 {
     (void)state;
     scratch s = scratch_make();
-    assert_int_equal(xb_filekind_look(s.dir), XB_KIND_FOLDER);
-    assert_int_equal(xb_filekind_look(scratch_path(&s, "none")), XB_KIND_UNKNOWN);
+    assert_int_equal(xb_filekind_detect(s.dir), XB_KIND_FOLDER);
+    assert_int_equal(xb_filekind_detect(scratch_path(&s, "none")), XB_KIND_UNKNOWN);
     assert_int_equal(mkfifo(scratch_path(&s, "pipe"), 0600), 0);
-    assert_int_equal(xb_filekind_look(s.path), XB_KIND_UNKNOWN); /* does not wait */
-    assert_int_equal(xb_filekind_look("-"), XB_KIND_UNKNOWN);
+    assert_int_equal(xb_filekind_detect(s.path), XB_KIND_UNKNOWN); /* does not wait */
+    assert_int_equal(xb_filekind_detect("-"), XB_KIND_UNKNOWN);
     scratch_remove(&s);
 }
 

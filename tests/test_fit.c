@@ -261,7 +261,7 @@ static void bad_input_is_refused(void **state)
     opt.has_fixed_offset = true, opt.fixed_offset = NAN;
     expect(ctx, x, 10, &opt, "offset nan");
     opt = xb_fit_options_default();
-    opt.optimizer = XB_OPTIMIZER_ADAM, opt.adam_rate = 0;
+    opt.optimiser = XB_OPTIMISER_ADAM, opt.adam_rate = 0;
     expect(ctx, x, 10, &opt, "rate 0");
     opt = xb_fit_options_default();
     opt.unit = "a unit that is much too long to be a unit of anything";

@@ -106,7 +106,7 @@ static void maximum_is_golden(void **state)
         opt.family = ecram ? "ecram" : "mtj";
         opt.fixed_scale = 1;
         opt.has_fixed_offset = true;
-        opt.optimizer = adam ? XB_OPTIMIZER_ADAM : XB_OPTIMIZER_NEWTON;
+        opt.optimiser = adam ? XB_OPTIMISER_ADAM : XB_OPTIMISER_NEWTON;
         xb_fit *fit = NULL;
         assert_ok(ctx, xb_fit_run(ctx, &fit, x, n, &opt));
         const xb_fit_family *f = xb_fit_family_at(fit, 0);
@@ -256,7 +256,7 @@ static void adam_finds_the_same(void **state)
     opt.has_fixed_offset = true;
     xb_fit *newton = NULL, *adam = NULL;
     assert_ok(ctx, xb_fit_run(ctx, &newton, x, N, &opt));
-    opt.optimizer = XB_OPTIMIZER_ADAM;
+    opt.optimiser = XB_OPTIMISER_ADAM;
     opt.adam_rate = 1e-2;
     assert_ok(ctx, xb_fit_run(ctx, &adam, x, N, &opt));
     const xb_fit_family *a = xb_fit_family_at(adam, 0), *b = xb_fit_family_at(newton, 0);

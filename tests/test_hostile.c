@@ -471,7 +471,7 @@ static void tables_do_not_leave_their_folder(void **state)
         xb_images *none = NULL;
         opt.no_cache = true;
         opt.target = "age";
-        opt.targets = scratch_write(&tables, "t.csv", text, strlen(text));
+        opt.target_table = scratch_write(&tables, "t.csv", text, strlen(text));
         assert_int_equal(xb_images_open(ctx, &none, s.dir, &opt), XB_E_INPUT);
         assert_non_null(strstr(xb_ctx_message(ctx), "t.csv:2: no image"));
     }

@@ -57,14 +57,14 @@ static void plain_and_gzipped_are_the_same(void **state)
             scratch_write(&s, label_file, labels, sizeof labels);
             scratch_write(&s, image_file, bytes, size);
         }
-        assert_int_equal(xb_images_look(s.path), XB_IMAGES_IDX);
+        assert_int_equal(xb_images_detect(s.path), XB_IMAGES_IDX);
         xb_images *images = NULL;
         assert_ok(ctx, xb_images_open(ctx, &images, s.path, NULL));
         check_images(images);
         xb_images_destroy(images);
     }
-    assert_int_equal(xb_images_look(s.dir), XB_IMAGES_FOLDER);
-    assert_int_equal(xb_images_look(scratch_write(&s, "t.csv", "a,b\n1,2\n", 8)),
+    assert_int_equal(xb_images_detect(s.dir), XB_IMAGES_FOLDER);
+    assert_int_equal(xb_images_detect(scratch_write(&s, "t.csv", "a,b\n1,2\n", 8)),
                      XB_IMAGES_NONE);
     scratch_remove(&s);
     xb_ctx_destroy(ctx);

@@ -197,7 +197,7 @@ static void a_table_names_the_targets(void **state)
     snprintf(path, sizeof path, "%s",
              scratch_write(&s, "t.csv", table, sizeof table - 1));
     xb_image_options o = xb_image_options_default();
-    o.targets = path;
+    o.target_table = path;
     o.target = "kind";
     xb_images *images = open_ages(ctx, &s, &o);
     assert_int_equal(xb_images_class_count(images), 2);
@@ -220,7 +220,7 @@ static void a_table_names_the_targets(void **state)
     assert_int_equal(xb_images_open(ctx, &images, s.dir, &o), XB_E_INPUT);
     assert_non_null(
         strstr(xb_ctx_message(ctx), "t.csv:3: image 'a.jpg' is listed twice"));
-    o.targets = NULL;
+    o.target_table = NULL;
     assert_int_equal(xb_images_open(ctx, &images, s.dir, &o), XB_E_ARGUMENT);
     scratch_remove(&s);
     xb_ctx_destroy(ctx);

@@ -38,7 +38,7 @@ static double sum_there(xb_ctx *ctx, const xb_kl *kl, bool to_rho, float w[PARTS
                                .rho = at + RHO * N,
                                .n = N,
                                .weight = weight};
-    double sum = to_rho ? xb_kl_sum_rho(b, ctx, kl, XB_SPREAD_EXP, &block)
+    double sum = to_rho ? xb_kl_sum_rho(b, ctx, kl, XB_SIGMA_TRANSFORM_EXP, &block)
                         : xb_kl_sum_sigma(b, ctx, kl, &block);
     b->get(b, w, buffer, PARTS * N * 4);
     assert_ok(ctx, xb_backend_check(b, ctx));

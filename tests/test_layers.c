@@ -16,7 +16,7 @@
 
 /* The core in src/, then the studies. */
 static const char *const order[] = {
-    "base",   "data",     "deal",    "law",    "series", "fit",     "rule",     "draw",
+    "base",   "data",     "work",    "law",    "series", "fit",     "rule",     "draw",
     "net",    "kernel",   "backend", "run",    "vi",     "predict", "compare",  "plan",
     "device", "crossbar", "design",  "energy", "study",  "report",  "reproduce"};
 enum { CORE = 19 }; /* of them in src/ */
@@ -124,7 +124,7 @@ static const char *const commands[] = {
     " --quick",
     " --full",
     "%s --only %d",
-    "crossbayes study %s --device %s%s%s --seed %llu -o fig%d",
+    "crossbayes study %s --device-law %s%s%s --seed %llu -o fig%d",
     "crossbayes reproduce%s%s --seed %llu"};
 
 static bool names_flag(const char *text)

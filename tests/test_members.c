@@ -135,7 +135,7 @@ static void members_hold_out_the_same_rows(void **state)
 static void impossible_numbers_of_members_are_refused(void **state)
 {
     (void)state;
-    static const int64_t bad[] = {-1, XB_MEMBERS_MOST + 1};
+    static const int64_t bad[] = {-1, XB_MEMBERS_MAX + 1};
     xb_ctx *ctx = test_ctx();
     rows r = make_rows(false);
     xb_train_data data = rows_data(&r, false);
@@ -374,7 +374,7 @@ static void the_mixture_is_the_closed_form(void **state)
     xb_model *m = known_pair(ctx);
     xb_predict_options opt = xb_predict_options_default();
     xb_prediction *p = NULL;
-    opt.samples = 40000;
+    opt.draws = 40000;
     opt.quantile = levels;
     opt.quantiles = XB_COUNT(levels);
     assert_ok(ctx, xb_predict(ctx, &p, m, x, 1, &opt));
@@ -404,7 +404,7 @@ static void scores_are_those_of_the_mixture(void **state)
     const xb_rows inputs = {.x = x, .n = 2, .features = COLUMNS};
     xb_predict_options opt = xb_predict_options_default();
     xb_scores *s = NULL;
-    opt.samples = 40000;
+    opt.draws = 40000;
     assert_ok(ctx, xb_score_model(ctx, &s, m, &inputs, y, &opt));
     for (int i = 0; i < 2; i++) {
         const double a = hypot(0.2, 0.3), b = hypot(0.6, 0.4);
@@ -478,10 +478,10 @@ static void every_member_needs_a_draw(void **state)
     rows r = make_rows(false);
     xb_predict_options opt = xb_predict_options_default();
     xb_prediction *p = NULL;
-    opt.samples = MEMBERS - 1;
+    opt.draws = MEMBERS - 1;
     assert_int_equal(xb_predict(ctx, &p, m, r.x, 1, &opt), XB_E_ARGUMENT);
     assert_non_null(strstr(xb_ctx_message(ctx), "at least one for each member"));
-    opt.samples = MEMBERS;
+    opt.draws = MEMBERS;
     assert_ok(ctx, xb_predict(ctx, &p, m, r.x, 1, &opt));
     xb_prediction_destroy(p);
     xb_model_destroy(m);

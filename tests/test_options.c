@@ -144,16 +144,15 @@ static void models_refuse_literals(void **state)
     xb_ctx *ctx = *state;
     const xb_rows rows = {.n = 1};
     const xb_train_options train = {.batch = 100};
-    const xb_predict_options predict = {.samples = 10};
-    const xb_evaluate_options evaluate = {.samples = 10};
+    const xb_predict_options predict = {.draws = 10};
+    const xb_evaluate_options evaluate = {.draws = 10};
     const xb_density_options density = {.blocks = 32};
     const xb_plan_options plan = {.tolerance = 1};
     const xb_pass_options pass = {.batch = 1};
     const xb_net_options net = {.stochastic = XB_STOCHASTIC_ALL};
     refused(ctx, xb_train(ctx, NULL, NULL, NULL, &train), "train");
     refused(ctx, xb_trainer_create(ctx, NULL, NULL, &train), "train");
-    refused(ctx, xb_train_gradient_noise(ctx, NULL, NULL, NULL, &train, 2),
-            "train");
+    refused(ctx, xb_train_gradient_noise(ctx, NULL, NULL, NULL, &train, 2), "train");
     refused(ctx, xb_predict_rows(ctx, NULL, NULL, &rows, &predict), "predict");
     refused(ctx, xb_predict_draws_rows(ctx, NULL, NULL, NULL, &rows, 0, 1, &predict),
             "predict");

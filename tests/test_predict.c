@@ -65,7 +65,7 @@ static void moments_are_the_closed_form(void **state)
     for (int l = 0; l < 3; l++) {
         xb_law *law = test_law(ctx, laws[l]);
         xb_predict_options opt = xb_predict_options_default();
-        opt.samples = 20000;
+        opt.draws = 20000;
         opt.law = law;
         xb_prediction *p = NULL;
         assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
@@ -192,7 +192,7 @@ static void antithetic_pairs_cancel(void **state)
     xb_ctx *ctx = test_ctx();
     xb_model *m = linear_model(ctx);
     xb_predict_options opt = xb_predict_options_default();
-    opt.samples = 10;
+    opt.draws = 10;
     opt.antithetic = true;
     xb_prediction *p = NULL;
     assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
@@ -211,9 +211,9 @@ static void an_unknown_error_is_not_zero(void **state)
     xb_model *m = linear_model(ctx);
     xb_predict_options opt = xb_predict_options_default();
     xb_prediction *p = NULL;
-    for (opt.samples = 1; opt.samples <= 4; opt.samples++) {
+    for (opt.draws = 1; opt.draws <= 4; opt.draws++) {
         assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
-        assert_true((isnan(xb_prediction_error(p)) != 0) == (opt.samples < 4));
+        assert_true((isnan(xb_prediction_error(p)) != 0) == (opt.draws < 4));
         xb_prediction_destroy(p);
     }
     xb_model_destroy(m);
@@ -226,7 +226,7 @@ static void enough_draws_are_found(void **state)
     xb_ctx *ctx = test_ctx();
     xb_model *m = linear_model(ctx);
     xb_predict_options opt = xb_predict_options_default();
-    opt.samples = 0;
+    opt.draws = 0;
     opt.tolerance = 0.05;
     xb_prediction *p = NULL;
     assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
@@ -245,7 +245,7 @@ static void enough_draws_are_found(void **state)
     assert_in_range(xb_prediction_draws(p), 8192, 16384);
     xb_prediction_destroy(p);
     opt.tolerance = 1e-6;
-    opt.most = 1000;
+    opt.max_draws = 1000;
     assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
     assert_int_equal(xb_prediction_draws(p), 1000);
     xb_prediction_destroy(p);
@@ -292,7 +292,7 @@ static void scores_come_in_parts(void **state)
     enum { DRAWS = 36000, N = ROWS };
     xb_ctx *ctx = test_ctx();
     xb_predict_options opt = xb_predict_options_default();
-    opt.samples = DRAWS; /* times rows: more than fit */
+    opt.draws = DRAWS; /* times rows: more than fit */
     for (int classes = 0; classes < 2; classes++) {
         xb_train_options train = quick_options();
         train.net = classes ? "dense 2" : "dense 1";
@@ -370,7 +370,7 @@ static void as_many_quantiles_as_wanted(void **state)
     double level[LEVELS];
     for (int k = 0; k < LEVELS; k++) level[k] = (k + 1) / 100.0;
     xb_prediction *all = NULL, *one = NULL;
-    opt.samples = 200;
+    opt.draws = 200;
     opt.quantile = level;
     opt.quantiles = LEVELS;
     assert_ok(ctx, xb_predict(ctx, &all, m, inputs, 2, &opt));
@@ -437,7 +437,7 @@ static void check_cuts(const char *net)
     static double x[MANY * COLUMNS];
     for (int i = 0; i < MANY * COLUMNS; i++) x[i] = sin(i);
     xb_predict_options opt = xb_predict_options_default();
-    opt.samples = 50;
+    opt.draws = 50;
     xb_prediction *p[3] = {NULL};
     for (int i = 0; i < 3; i++) {
         xb_ctx_set_threads(ctx, i == 1 ? 3 : 1);
@@ -476,14 +476,14 @@ static void impossible_requests_are_refused(void **state)
     xb_predict_options opt = xb_predict_options_default();
     assert_int_equal(xb_predict(ctx, &p, m, bad, 1, &opt), XB_E_INPUT);
     assert_non_null(strstr(xb_ctx_message(ctx), "feature 2"));
-    opt.samples = -1;
+    opt.draws = -1;
     assert_int_equal(xb_predict(ctx, &p, m, inputs, 1, &opt), XB_E_ARGUMENT);
     opt = xb_predict_options_default();
     opt.quantile = &level;
     opt.quantiles = 1;
     assert_int_equal(xb_predict(ctx, &p, m, inputs, 1, &opt), XB_E_ARGUMENT);
     opt = xb_predict_options_default();
-    opt.samples = 0, opt.most = 0;
+    opt.draws = 0, opt.max_draws = 0;
     assert_int_equal(xb_predict(ctx, &p, m, inputs, 1, &opt), XB_E_ARGUMENT);
     assert_non_null(strstr(xb_ctx_message(ctx), "at most 0 draws"));
     assert_null(p);
@@ -498,7 +498,7 @@ static void memory_may_run_out_anywhere(void **state)
     xb_ctx_set_threads(ctx, 1);
     xb_model *m = linear_model(ctx);
     xb_predict_options opt = xb_predict_options_default();
-    opt.samples = 20;
+    opt.draws = 20;
     xb_prediction *whole = NULL;
     assert_ok(ctx, xb_predict(ctx, &whole, m, inputs, 2, &opt));
     bool failed = true;

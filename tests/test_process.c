@@ -135,7 +135,7 @@ static double coverage(xb_ctx *ctx, const xb_model *m, double low, double high)
     static double x[LINE], y[LINE];
     xb_scores *s = NULL;
     xb_predict_options o = xb_predict_options_default();
-    o.samples = 200;
+    o.draws = 200;
     make_line(x, y, LINE, low, high, 1);
     const xb_rows rows = {.x = x, .n = LINE, .features = 1};
     assert_ok(ctx, xb_score_model(ctx, &s, m, &rows, y, &o));

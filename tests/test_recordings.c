@@ -42,7 +42,7 @@ static made *made_traces(xb_ctx *ctx, const char *const law[TRACES], double rho)
         t->each[k] = (xb_recording){.label = 4 * k,
                                     .x = t->x[k],
                                     .n = SAMPLES,
-                                    .interval = 2.5e-3,
+                                    .sample_interval = 2.5e-3,
                                     .source = "trace.csv"};
     }
     return t;

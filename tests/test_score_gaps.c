@@ -83,7 +83,7 @@ static void differences_are_paired(void **state)
     assert_int_equal(xb_score_gaps_better(g, 0), 1);
     const xb_gap gap = xb_score_gaps_at(g, 0);
     assert_close(gap.rms, fabs(mean), 1e-9);
-    assert_true(gap.least > 0 && gap.least < gap.rms && gap.rms < gap.bound);
+    assert_true(gap.lower > 0 && gap.lower < gap.rms && gap.rms < gap.upper);
     xb_score_gaps_destroy(g);
     xb_ctx_destroy(ctx);
 }

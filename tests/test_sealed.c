@@ -84,7 +84,7 @@ static void memory_comes_goes_and_is_moved(void **state)
 typedef struct kind_of_run {
     const char *net, *law, *prior;
     xb_likelihood likelihood;
-    xb_spread spread;
+    xb_sigma_transform sigma_transform;
     xb_estimator estimator;
     double validation;
     xb_shape input;
@@ -97,7 +97,7 @@ static const kind_of_run kinds[] = {
     {.net = "dense 8, tanh, dense 1, sigmoid",
      .law = "mtj:B=0.15,w=0.5",
      .estimator = XB_ESTIMATOR_EXAMPLE,
-     .spread = XB_SPREAD_SOFTPLUS},
+     .sigma_transform = XB_SIGMA_TRANSFORM_SOFTPLUS},
     {.net = "dense 200, relu, batchnorm, dense 1",
      .law = "bimodal:m=0.9",
      .estimator = XB_ESTIMATOR_FLIPOUT,
@@ -120,7 +120,7 @@ static xb_model *train_kind(xb_ctx *ctx, const kind_of_run *k, xb_train_report *
     xb_train_options opt = quick_options();
     xb_law *law = k->law ? test_law(ctx, k->law) : NULL;
     opt.net = k->net, opt.law = law, opt.likelihood = k->likelihood;
-    opt.spread = k->spread, opt.estimator = (int)k->estimator;
+    opt.sigma_transform = k->sigma_transform, opt.estimator = (int)k->estimator;
     opt.validation = k->validation, opt.input = k->input;
     opt.mle_epochs = 2, opt.epochs = 3;
     if (k->prior) assert_ok(ctx, xb_prior_parse(ctx, &opt.prior, k->prior));
@@ -157,8 +157,8 @@ static void sealed_runs_give_the_same_bytes(void **state)
         }
         assert_true(sealed_calls() > before + 100); /* it was asked */
         assert_true(same_numbers(m[0], m[1]));
-        assert_same_table(xb_train_report_trace(report[0]),
-                          xb_train_report_trace(report[1]));
+        assert_same_table(xb_train_report_history(report[0]),
+                          xb_train_report_history(report[1]));
         assert_memory_equal(value[0], value[1],
                             (size_t)(DRAWS * ROWS * outputs) * sizeof *value[0]);
         assert_memory_equal(sd[0], sd[1], sizeof sd[0]);

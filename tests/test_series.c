@@ -65,8 +65,8 @@ static void bad_options_are_refused(void **state)
     xb_series *s = NULL;
     for (int i = 0; i < 9; i++) {
         xb_series_options o = xb_series_options_default();
-        if (i == 0) o.interval = -1;
-        if (i == 1) o.interval = NAN;
+        if (i == 0) o.sample_interval = -1;
+        if (i == 1) o.sample_interval = NAN;
         if (i == 2) o.first = N;
         if (i == 3) o.end = N + 1;
         if (i == 4) o.segment = 1;
@@ -180,7 +180,7 @@ static void a_trend_is_found_and_removed(void **state)
     double *x = make_noise(WHITE, N, 11);
     for (int i = 0; i < N; i++) x[i] += 0.25 * i / N;
     xb_series_options o = xb_series_options_default();
-    o.interval = 0.5;
+    o.sample_interval = 0.5;
     xb_series *s = series_of(ctx, x, N, &o);
     xb_trend t = xb_series_trend(s);
     assert_at_most(t.p, 0.01);
@@ -235,7 +235,7 @@ static void exponents_are_found(void **state)
     enum { N = 65536 };
     xb_ctx *ctx = test_ctx();
     xb_series_options o = xb_series_options_default();
-    o.interval = 1e-3;
+    o.sample_interval = 1e-3;
     double *x = make_noise(WHITE, N, 21);
     xb_series *s = series_of(ctx, x, N, &o);
     xb_power_law l = xb_series_power_law(s);
@@ -274,7 +274,7 @@ static void lines_are_found_and_removed(void **state)
         x[i] +=
             1.5 * sin(2 * M_PI * 50.3 * i / 400) + 0.7 * cos(2 * M_PI * 150.1 * i / 400);
     xb_series_options o = xb_series_options_default();
-    o.interval = 1 / 400.0;
+    o.sample_interval = 1 / 400.0;
     xb_series *s = series_of(ctx, x, N, &o);
     assert_int_equal(xb_series_line_count(s), 2);
     xb_line a = xb_series_line_at(s, 0), b = xb_series_line_at(s, 1);
@@ -326,7 +326,7 @@ static void telegraph_levels_and_dwells_are_found(void **state)
     dice d = dice_of(41);
     make_telegraph(x, N, 80, 8, &d);
     xb_series_options o = xb_series_options_default();
-    o.interval = 1e-3;
+    o.sample_interval = 1e-3;
     xb_series *s = series_of(ctx, x, N, &o);
     assert_int_equal(xb_series_level_count(s), 2);
     double shares = 0;
@@ -362,7 +362,7 @@ static void draws_of_a_relaxation_are_known(void **state)
     dice d = dice_of(51);
     make_relaxation(x, N, keep, &d);
     xb_series_options o = xb_series_options_default();
-    o.interval = 0.01;
+    o.sample_interval = 0.01;
     o.reads = READS;
     xb_series *s = series_of(ctx, x, N, &o);
     for (int k = 1; k < READS; k++)
@@ -487,7 +487,7 @@ static void measured_traces_agree_with_numpy(void **state)
         snprintf(path, sizeof path, "%s/noise/%s", folder, of[f].file);
         assert_ok(ctx, xb_column_read(ctx, &x, &n, path, NULL));
         xb_series_options o = xb_series_options_default();
-        o.interval = 1 / 400.0, o.whole = true, o.first = of[f].first;
+        o.sample_interval = 1 / 400.0, o.whole = true, o.first = of[f].first;
         xb_series *s = series_of(ctx, x, n, &o);
         for (int k = 0; k < 2; k++) {
             xb_burst b = xb_series_burst(s, k ? 0.1 : 2.5e-3, 100);

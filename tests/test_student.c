@@ -28,8 +28,7 @@ static void the_mixture_is_student(void **state)
             for (int d = 0; d < DRAWS; d++)
                 density += exp(-0.5 * pow(at[i] * s / width[d], 2)) /
                            (width[d] * sqrt(2 * M_PI) * DRAWS);
-            assert_close(density, xb_law_pdf(law, at[i]) / s,
-                         at[i] <= 2 ? 0.02 : 0.15);
+            assert_close(density, xb_law_pdf(law, at[i]) / s, at[i] <= 2 ? 0.02 : 0.15);
         }
         const double z = 1.95996398454005;
         assert_close(xb_predictive_quantile(mean, DRAWS, width, DRAWS, 0.975, z),
@@ -88,7 +87,7 @@ static void predictions_have_the_tails(void **state)
     xb_model *model = train(ctx, XB_LIKELIHOOD_STUDENT), *again = NULL;
     xb_predict_options o = xb_predict_options_default();
     xb_prediction *p = NULL, *q = NULL;
-    o.samples = 400, o.quantile = levels, o.quantiles = 4;
+    o.draws = 400, o.quantile = levels, o.quantiles = 4;
     assert_ok(ctx, xb_predict(ctx, &p, model, test_rows.x, TEST_ROWS, &o));
     int inside[2] = {0};
     for (int i = 0; i < TEST_ROWS; i++) {

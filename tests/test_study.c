@@ -31,7 +31,7 @@ static const char *string_at(const json_t *object, const char *key)
 static xb_study *study_of(xb_ctx *ctx, const char *device)
 {
     xb_study_options opt = xb_study_options_default();
-    opt.device = device;
+    opt.device_law = device;
     opt.quick = !test_long();
     xb_study *study = NULL;
     assert_ok(ctx, xb_study_run(ctx, &study, "quadrature", &opt));
@@ -173,7 +173,7 @@ static void bad_requests_are_refused(void **state)
     xb_study_options opt = xb_study_options_default();
     assert_int_equal(xb_study_run(ctx, &study, "alchemy", &opt), XB_E_ARGUMENT);
     assert_non_null(strstr(xb_ctx_message(ctx), "alchemy"));
-    opt.device = "mtj:B=-1";
+    opt.device_law = "mtj:B=-1";
     assert_int_equal(xb_study_run(ctx, &study, "quadrature", &opt), XB_E_INPUT);
     assert_null(study);
     bool found = false;

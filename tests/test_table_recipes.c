@@ -243,8 +243,8 @@ static void memory_may_run_out(void **state)
     xb_ctx *ctx = test_ctx();
     scratch s = scratch_make();
     xb_frame_options opt = learning("y"), later = xb_frame_options_default();
-    opt.keep = (const char *const[]){"when"};
-    opt.n_keep = 1;
+    opt.use_anyway = (const char *const[]){"when"};
+    opt.n_use_anyway = 1;
     opt.test_share = 0.3;
     xb_frame *whole = read_text(ctx, &s, text, &opt);
     later.recipe = xb_frame_recipe(whole);

@@ -231,8 +231,8 @@ static void columns_are_chosen_by_the_user(void **state)
     char *text = many_rows(60, "id,when,x,c,y", "I,Y-M-D 06:00,D.5,same,V\n");
     xb_frame_options opt = learning("y");
     const char *const keep[] = {"when", "id", "c"}, *const drop[] = {"x"};
-    opt.keep = keep;
-    opt.n_keep = 3;
+    opt.use_anyway = keep;
+    opt.n_use_anyway = 3;
     opt.drop = drop;
     opt.n_drop = 1;
     xb_frame *f = read_text(ctx, &s, text, &opt);
@@ -283,8 +283,8 @@ static void words_have_a_limit(void **state)
         if (!within)
             assert_note(f, "left out (too many different words, more than 256): c");
         xb_frame_destroy(f);
-        opt.keep = (const char *const[]){"c"};
-        opt.n_keep = 1;
+        opt.use_anyway = (const char *const[]){"c"};
+        opt.n_use_anyway = 1;
         assert_ok(ctx, xb_frame_read(ctx, &f, s.path, &opt));
         assert_int_equal(xb_frame_feature_count(f), 1 + words);
         xb_frame_destroy(f);
@@ -303,14 +303,14 @@ static void words_have_a_limit(void **state)
                 "left out (dates or times, which would become days since 1970-01-01): d");
     xb_frame_destroy(f);
     f = NULL;
-    opt.keep = (const char *const[]){"d"};
-    opt.n_keep = 1;
+    opt.use_anyway = (const char *const[]){"d"};
+    opt.n_use_anyway = 1;
     assert_ok(ctx, xb_frame_read(ctx, &f, s.path, &opt));
     assert_row(f, 0, (const double[]){0, -25567});         /* 1900-01-01 */
     assert_row(f, 11999, (const double[]){11999, -12526}); /* 1935-09-15 */
     xb_frame_destroy(f);
     f = NULL;
-    opt.keep = (const char *const[]){"c"};
+    opt.use_anyway = (const char *const[]){"c"};
     assert_int_equal(xb_frame_read(ctx, &f, s.path, &opt), XB_E_INPUT);
     assert_non_null(strstr(xb_ctx_message(ctx), "column 'c' is to be kept, but it has"
                                                 " more than 10000 different words"));
@@ -354,8 +354,8 @@ static void mistakes_are_named(void **state)
     for (int i = 0; i < XB_COUNT(cases); i++) {
         xb_frame *f = NULL;
         xb_frame_options opt = learning("y");
-        opt.keep = &cases[i].keep;
-        opt.n_keep = cases[i].keep != NULL;
+        opt.use_anyway = &cases[i].keep;
+        opt.n_use_anyway = cases[i].keep != NULL;
         opt.drop = &cases[i].drop;
         opt.n_drop = cases[i].drop != NULL;
         opt.id = cases[i].id;

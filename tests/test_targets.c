@@ -212,7 +212,7 @@ static void linear_net_is_its_closed_form(void **state)
     opt.prior.sd = 1;
     opt.prior_by_fan = false;
     opt.epochs = 2500;
-    opt.samples = 4;
+    opt.draws = 4;
     xb_model *m = train_pairs(ctx, &r, &opt);
     const double *mean = xb_model_input_mean(m), *sd = xb_model_input_sd(m);
     const xb_weights w = xb_model_weights(m);
@@ -293,7 +293,7 @@ static void scores_are_those_of_the_draws(void **state)
     opt.sigma_rate = 0;
     xb_model *m = train_pairs(ctx, &r, &opt);
     xb_predict_options few = xb_predict_options_default();
-    few.samples = DRAWS;
+    few.draws = DRAWS;
     double *value = malloc(sizeof(double) * DRAWS * N * TARGETS), sd[N * TARGETS];
     assert_ok(ctx, xb_predict_draws(ctx, value, sd, m, r.x, N, 0, DRAWS, &few));
     xb_prediction *p = NULL;

@@ -23,7 +23,7 @@ static void noise_is_learned(void **state)
     opt.epochs = 600;
     xb_train_report *report = NULL;
     xb_model *model = train_model(ctx, &opt, false, &report);
-    const xb_table *trace = xb_train_report_trace(report);
+    const xb_table *trace = xb_train_report_history(report);
     assert_close(xb_model_noise_sd(model), 0.5, 0.07);
     assert_int_equal(xb_table_row_count(trace), 800);
     int f = xb_table_column_find(trace, "f");
@@ -99,7 +99,7 @@ static void classes_train(void **state)
     opt.epochs = 100;
     xb_train_report *report = NULL;
     xb_model *model = train_model(ctx, &opt, true, &report);
-    const xb_table *trace = xb_train_report_trace(report);
+    const xb_table *trace = xb_train_report_history(report);
     assert_int_equal(xb_model_likelihood(model), XB_LIKELIHOOD_SOFTMAX);
     assert_true(xb_model_prior(model).sd == 5);                /* (V14), chosen */
     assert_true(last(trace, "log_likelihood") / ROWS > -0.35); /* chance: -0.69 */
@@ -201,7 +201,7 @@ static void validation_keeps_the_best(void **state)
     opt.adam.rate = 0.1;
     xb_train_report *report = NULL;
     xb_model *model = train_model(ctx, &opt, false, &report);
-    const xb_table *trace = xb_train_report_trace(report);
+    const xb_table *trace = xb_train_report_history(report);
     int64_t rows_done = xb_table_row_count(trace);
     assert_true(rows_done < 2020);
     int v = xb_table_column_find(trace, "validation");
@@ -237,7 +237,7 @@ static void validation_is_the_log_density_held_out(void **state)
     xb_model *model = NULL;
     xb_train_report *report = NULL;
     assert_ok(ctx, xb_train(ctx, &model, &report, &data, &opt));
-    const xb_table *trace = xb_train_report_trace(report);
+    const xb_table *trace = xb_train_report_history(report);
     const double *x = r.x + (ROWS - HELD) * COLUMNS, *y = r.y + ROWS - HELD;
     assert_ok(ctx,
               xb_predict_draws(ctx, value, aleatoric, model, x, HELD, 0, DRAWS, NULL));
@@ -274,7 +274,7 @@ static void the_best_epoch_is_kept_whole(void **state)
     opt.adam.rate = 0.05;
     xb_train_report *report = NULL;
     xb_model *model = train_model(ctx, &opt, false, &report);
-    const xb_table *trace = xb_train_report_trace(report);
+    const xb_table *trace = xb_train_report_history(report);
     opt.epochs = xb_table_row_count(trace) - opt.mle_epochs - opt.patience;
     assert_true(opt.epochs < 500 - opt.patience);
     xb_model *shorter = train_model(ctx, &opt, false, NULL);

@@ -13,7 +13,7 @@ static void same_bytes_for_any_threads(void **state)
     opt.net = "dense 64, elu, dense 64, elu, dense 1"; /* large enough to be split */
     opt.epochs = opt.mle_epochs = 4;
     opt.batch = 120;
-    opt.samples = 2;
+    opt.draws = 2;
     opt.antithetic = true;
     for (int i = 0; i < 2; i++) {
         xb_ctx_set_threads(ctx, i == 0 ? 1 : 3);
@@ -64,7 +64,7 @@ static void resumed_runs_end_the_same(void **state)
     xb_ctx_set_progress(ctx, NULL, NULL);
     assert_ok(ctx, xb_train(ctx, &model, &parts, &data, &opt));
     assert_true(same_numbers(model, undisturbed));
-    assert_same_table(xb_train_report_trace(whole), xb_train_report_trace(parts));
+    assert_same_table(xb_train_report_history(whole), xb_train_report_history(parts));
     xb_train_report_destroy(whole);
     xb_train_report_destroy(parts);
     xb_model_destroy(model);
@@ -144,7 +144,7 @@ static void other_checkpoints_are_refused(void **state)
     t.opt.sigma = quick_options().sigma;
     t.opt.seed++;
     t.opt.antithetic = true;
-    t.opt.samples = 2;
+    t.opt.draws = 2;
     assert_refused(&t, bytes, n,
                    "samples was 1 and is 2; antithetic was off and is on; seed was ");
     t.opt = stopped_options(&t);
@@ -212,8 +212,9 @@ static void noise_takes_the_seed(void **state)
         opt.seed = 1 + (uint64_t)i;
         xb_train_report *report = NULL;
         xb_model *model = train_model(ctx, &opt, false, &report);
-        const xb_table *trace = xb_train_report_trace(report);
-        likelihood[i] = xb_table_get(trace, 0, xb_table_column_find(trace, "log_likelihood"));
+        const xb_table *trace = xb_train_report_history(report);
+        likelihood[i] =
+            xb_table_get(trace, 0, xb_table_column_find(trace, "log_likelihood"));
         xb_train_report_destroy(report);
         xb_model_destroy(model);
     }

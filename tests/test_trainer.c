@@ -88,7 +88,7 @@ static void steps_give_the_bytes_of_train(void **state)
         xb_model *model = best_of(ctx, t);
         assert_same_file(ctx, model, expected);
         assert_ok(ctx, xb_trainer_report(ctx, &parts, t));
-        assert_same_table(xb_train_report_trace(whole), xb_train_report_trace(parts));
+        assert_same_table(xb_train_report_history(whole), xb_train_report_history(parts));
         xb_train_report_destroy(whole);
         xb_train_report_destroy(parts);
         xb_model_destroy(model);
@@ -121,13 +121,14 @@ static void looking_changes_nothing(void **state)
         assert_true(f == again);
         assert_ok(ctx, xb_trainer_gradient(ctx, &f, NULL, NULL, NULL, t, NULL, -1));
         assert_ok(ctx, xb_trainer_step(ctx, t));
-        assert_true(xb_trainer_step_value(t, XB_TRACE_F) == f); /* the step's own batch */
+        assert_true(xb_trainer_step_value(t, XB_HISTORY_F) ==
+                    f); /* the step's own batch */
         assert_true(xb_trainer_rate(t) <= before || xb_trainer_steps_done(t) == 0);
         before = xb_trainer_rate(t);
     }
-    const double parts = -xb_trainer_step_value(t, XB_TRACE_LOG_LIKELIHOOD) +
-                         xb_trainer_step_value(t, XB_TRACE_KL);
-    assert_close(xb_trainer_step_value(t, XB_TRACE_F), parts, 1e-12); /* (V1), T = 1 */
+    const double parts = -xb_trainer_step_value(t, XB_HISTORY_LOG_LIKELIHOOD) +
+                         xb_trainer_step_value(t, XB_HISTORY_KL);
+    assert_close(xb_trainer_step_value(t, XB_HISTORY_F), parts, 1e-12); /* (V1), T = 1 */
     xb_model *model = best_of(ctx, t);
     assert_same_file(ctx, model, expected);
     xb_model_destroy(model);
@@ -146,7 +147,8 @@ static void gradient_is_that_of_f(void **state)
         const rows r = make_rows(false);
         xb_train_options opt = quick_options();
         opt.net = "dense 4, tanh, dense 1";
-        opt.spread = spread ? XB_SPREAD_SOFTPLUS : XB_SPREAD_EXP;
+        opt.sigma_transform =
+            spread ? XB_SIGMA_TRANSFORM_SOFTPLUS : XB_SIGMA_TRANSFORM_EXP;
         opt.sigma = 0.2;
         opt.mle_epochs = opt.epochs = 2;
         opt.temperature = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 0.7};
@@ -207,8 +209,8 @@ typedef struct caller {
 static bool count_epochs(void *arg, xb_trainer *t)
 {
     caller *c = arg;
-    assert_true(isfinite(xb_trainer_epoch_value(t, XB_TRACE_F)));
-    assert_true(xb_trainer_epoch_value(t, XB_TRACE_PHASE) > 1 || c->calls < 4);
+    assert_true(isfinite(xb_trainer_epoch_value(t, XB_HISTORY_F)));
+    assert_true(xb_trainer_epoch_value(t, XB_HISTORY_PHASE) > 1 || c->calls < 4);
     return ++c->calls != c->stop_at;
 }
 
@@ -361,7 +363,7 @@ static void sigma_can_be_set(void **state)
     xb_ctx *ctx = test_ctx();
     const rows r = make_rows(false);
     xb_train_options opt = full_options();
-    opt.spread = XB_SPREAD_SOFTPLUS;
+    opt.sigma_transform = XB_SIGMA_TRANSFORM_SOFTPLUS;
     opt.mle_epochs = 0;
     xb_trainer *t = make_trainer(ctx, &r, &opt);
     const int64_t sigma = xb_trainer_array_find(t, "sigma");
@@ -435,22 +437,22 @@ static void the_report_is_of_the_last_epochs(void **state)
     opt.epochs = 60;
     xb_train_report *r = NULL;
     xb_model *model = train_model(ctx, &opt, false, &r);
-    const xb_table *trace = xb_train_report_trace(r);
+    const xb_table *trace = xb_train_report_history(r);
     double mean = 0;
-    for (int i = 60; i < 63; i++) mean += xb_table_get(trace, i, XB_TRACE_F) / 3;
+    for (int i = 60; i < 63; i++) mean += xb_table_get(trace, i, XB_HISTORY_F) / 3;
     assert_int_equal(xb_table_row_count(trace), 63);
-    for (int c = 0; c <= XB_TRACE_VALIDATION; c++) {
-        xb_trace_column found = XB_TRACE_PHASE;
-        assert_ok(ctx, xb_trace_column_parse(ctx, &found,
-                                             xb_trace_column_name((xb_trace_column)c)));
+    for (int c = 0; c <= XB_HISTORY_VALIDATION; c++) {
+        xb_history_column found = XB_HISTORY_PHASE;
+        assert_ok(ctx, xb_history_column_parse(
+                           ctx, &found, xb_history_column_name((xb_history_column)c)));
         assert_int_equal(found, c);
         assert_string_equal(xb_table_column_name(trace, c),
-                            xb_trace_column_name((xb_trace_column)c));
+                            xb_history_column_name((xb_history_column)c));
     }
     assert_close(xb_train_report_f(r).value, mean, 1e-14);
     assert_true(xb_train_report_f(r).std_error > 0);
-    assert_true(xb_train_report_value(r, XB_TRACE_KL) ==
-                xb_table_get(trace, 62, XB_TRACE_KL));
+    assert_true(xb_train_report_value(r, XB_HISTORY_KL) ==
+                xb_table_get(trace, 62, XB_HISTORY_KL));
     assert_int_equal(xb_train_report_epoch_kept(r), 60);
     assert_int_equal(xb_train_report_row_count(r), ROWS);
     assert_int_equal(xb_train_report_held_count(r), 0);
@@ -478,7 +480,7 @@ static void presets_are_a_table(void **state)
     assert_int_equal(opt.seed, 5);    /* not the preset's */
     assert_int_equal(opt.epochs, 10); /* what the words say of it */
     assert_int_equal(opt.estimator, XB_ESTIMATOR_SHARED);
-    assert_int_equal(opt.spread, XB_SPREAD_SOFTPLUS);
+    assert_int_equal(opt.sigma_transform, XB_SIGMA_TRANSFORM_SOFTPLUS);
     assert_int_equal(opt.temperature.kind, XB_SCHEDULE_EXP);
     assert_int_equal(opt.rate.kind, XB_SCHEDULE_CONSTANT);
     assert_true(opt.temperature.value == 1000 && opt.sigma == 0.05);
@@ -505,8 +507,8 @@ static void a_net_is_chosen_where_none_is_given(void **state)
         xb_model *chosen = train_model(ctx, &opt, false, &report);
         const bool deeper = strcmp(xb_model_net_text(chosen), two) == 0;
         assert_string_equal(xb_train_report_other_net(report), deeper ? one : two);
-        assert_string_equal(xb_train_report_judge(report), held ? "validation" : "F");
-        double mine = held ? -xb_train_report_value(report, XB_TRACE_VALIDATION)
+        assert_string_equal(xb_train_report_criterion(report), held ? "validation" : "F");
+        double mine = held ? -xb_train_report_value(report, XB_HISTORY_VALIDATION)
                            : xb_train_report_f(report).value;
         double other = held ? -xb_train_report_other_score(report)
                             : xb_train_report_other_f(report).value;
@@ -514,7 +516,7 @@ static void a_net_is_chosen_where_none_is_given(void **state)
         opt.net = xb_train_report_other_net(report);
         xb_model *left = train_model(ctx, &opt, false, &alone);
         assert_null(xb_train_report_other_net(alone));
-        assert_null(xb_train_report_judge(alone));
+        assert_null(xb_train_report_criterion(alone));
         assert_true(xb_train_report_f(alone).value ==
                     xb_train_report_other_f(report).value);
         xb_model_destroy(left);

@@ -38,7 +38,7 @@ static void shape_alone_is_different(void **state)
     opt.tolerance = 0.1;
     measured d = distances(a, S, b, S, &opt);
     print_message("two peaks: mean %.3f, sd %.3f, whole %.3f in [%.3f, %.3f]\n",
-                  d.mean.rms, d.sd.rms, d.whole.rms, d.whole.least, d.whole.bound);
+                  d.mean.rms, d.sd.rms, d.whole.rms, d.whole.lower, d.whole.upper);
     assert_int_equal(d.mean.verdict, XB_VERDICT_SAME);
     assert_int_equal(d.sd.verdict, XB_VERDICT_SAME);
     assert_int_equal(d.whole.verdict, XB_VERDICT_DIFFERENT);
@@ -68,7 +68,7 @@ static void whole_gaps_read_like_shifts(void **state)
         double unit = opt.standardise ? 1 : c;
         double expected = unit * (k < 2 ? 0.1 : 0.105 / M_SQRT2 * 0.95);
         assert_close(d.whole.excess, expected, 0.05);
-        assert_true(d.whole.least < expected * 1.01 && d.whole.bound > expected * 0.99);
+        assert_true(d.whole.lower < expected * 1.01 && d.whole.upper > expected * 0.99);
     }
     free(a), free(x), free(y);
     xb_sampler_destroy(sampler);
@@ -135,9 +135,9 @@ static void intervals_hold_together(void **state)
             assert_ok(ctx, measure(ctx, &d, x, S, y, S, N, &opt));
             double whole = sqrt(M_PI) * (2 * shift * erf(shift / 2) +
                                          4 / sqrt(M_PI) * (exp(-shift * shift / 4) - 1));
-            low += sqrt(whole) > d.whole.bound, high += sqrt(whole) < d.whole.least;
-            missed += shift < d.mean.least || shift > d.mean.bound || d.sd.least > 0 ||
-                      sqrt(whole) < d.whole.least || sqrt(whole) > d.whole.bound;
+            low += sqrt(whole) > d.whole.upper, high += sqrt(whole) < d.whole.lower;
+            missed += shift < d.mean.lower || shift > d.mean.upper || d.sd.lower > 0 ||
+                      sqrt(whole) < d.whole.lower || sqrt(whole) > d.whole.upper;
             free(a), free(b);
         }
         print_message("case %d: missed in %d of %d, too low %d, too high %d\n", k, missed,
@@ -155,9 +155,9 @@ typedef struct misses {
 
 static void misses_add(misses *m, const measured *d, double mean, double sd, double whole)
 {
-    bool out_mean = mean < d->mean.least || mean > d->mean.bound;
-    bool out_sd = sd < d->sd.least || sd > d->sd.bound;
-    bool out_whole = whole < d->whole.least || whole > d->whole.bound;
+    bool out_mean = mean < d->mean.lower || mean > d->mean.upper;
+    bool out_sd = sd < d->sd.lower || sd > d->sd.upper;
+    bool out_whole = whole < d->whole.lower || whole > d->whole.upper;
     m->mean += out_mean, m->sd += out_sd, m->whole += out_whole;
     m->any += out_mean || out_sd || out_whole;
 }
@@ -189,7 +189,7 @@ static void pairs_that_seldom_differ(void **state)
             bool equal = memcmp(a, b, S * sizeof *a) == 0;
             none += equal;
             if (equal)
-                assert_true(out.mean.bound == 0 && out.whole.bound == 0);
+                assert_true(out.mean.upper == 0 && out.whole.upper == 0);
             else
                 misses_add(&m, &out, p * d, (sd - 1) / pooled,
                            p * sqrt(sqrt(M_PI) * pooled * energy));
@@ -385,7 +385,7 @@ static void pairs_resolve_more(void **state)
     assert_int_equal(d.mean.verdict, XB_VERDICT_UNRESOLVED);
     assert_close(d.mean.noise, sqrt(2.0 / S), 0.2);
     assert_true(d.mean.draws_needed >= S);
-    assert_true(d.wasserstein.p_value > 0.025 && d.mean.bound > 0.01);
+    assert_true(d.wasserstein.p_value > 0.025 && d.mean.upper > 0.01);
     opt.paired = true;
     assert_ok(ctx, measure(ctx, &d, a, S, near, S, N, &opt));
     print_message("paired: mean %.2g (noise %.2g) %s, sd %.2g (noise %.2g) %s\n",
@@ -393,10 +393,10 @@ static void pairs_resolve_more(void **state)
                   d.sd.noise, xb_verdict_name(d.sd.verdict));
     assert_int_equal(d.mean.verdict, XB_VERDICT_SAME);
     assert_int_equal(d.sd.verdict, XB_VERDICT_SAME);
-    assert_at_most(d.mean.bound, 2e-4);
+    assert_at_most(d.mean.upper, 2e-4);
     assert_true(d.energy.p_value > 0.025); /* swapping pairs: one law, still */
     const double student = 2.625105913;    /* SciPy: t.ppf(1 - 0.05 / 6, 19) */
-    assert_close(d.mean.bound, d.mean.rms + student * d.mean.noise, 1e-4);
+    assert_close(d.mean.upper, d.mean.rms + student * d.mean.noise, 1e-4);
     assert_true(d.mean.rms < 2 * d.mean.noise);
     opt.tolerance = d.mean.rms + d.mean.noise; /* noise could hide as much */
     assert_ok(ctx, measure(ctx, &d, a, S, near, S, N, &opt));

@@ -171,21 +171,22 @@ static void spreads_agree_with_mpmath(void **state)
         {30, 29.999999999999906424},     {800, 800},
     };
     for (int i = 0; i < XB_COUNT(known); i++) {
-        assert_close(xb_spread_sigma(XB_SPREAD_SOFTPLUS, known[i][0]), known[i][1],
-                     3e-16);
-        assert_close(xb_spread_slope(XB_SPREAD_SOFTPLUS, known[i][0]), known[i][2],
-                     5e-16);
+        assert_close(xb_sigma_transform_apply(XB_SIGMA_TRANSFORM_SOFTPLUS, known[i][0]),
+                     known[i][1], 3e-16);
+        assert_close(xb_sigma_transform_slope(XB_SIGMA_TRANSFORM_SOFTPLUS, known[i][0]),
+                     known[i][2], 5e-16);
     }
     for (int i = 0; i < XB_COUNT(inverse); i++)
-        assert_close(xb_spread_rho(XB_SPREAD_SOFTPLUS, inverse[i][0]), inverse[i][1],
-                     5e-16);
+        assert_close(
+            xb_sigma_transform_inverse(XB_SIGMA_TRANSFORM_SOFTPLUS, inverse[i][0]),
+            inverse[i][1], 5e-16);
     for (double s = 1e-300; s < 1e300; s *= 17)
         for (int k = 0; k < 2; k++) {
-            if (k == XB_SPREAD_SOFTPLUS && s > 1e15) continue;
-            double rho = xb_spread_rho((xb_spread)k, s);
-            assert_close(xb_spread_sigma((xb_spread)k, rho), s, 2e-13);
+            if (k == XB_SIGMA_TRANSFORM_SOFTPLUS && s > 1e15) continue;
+            double rho = xb_sigma_transform_inverse((xb_sigma_transform)k, s);
+            assert_close(xb_sigma_transform_apply((xb_sigma_transform)k, rho), s, 2e-13);
         }
-    assert_true(xb_spread_slope(XB_SPREAD_EXP, -3) == exp(-3));
+    assert_true(xb_sigma_transform_slope(XB_SIGMA_TRANSFORM_EXP, -3) == exp(-3));
 }
 
 /* Blocks of float against the double functions, and one name for each form. */
@@ -196,25 +197,26 @@ static void spread_blocks_agree(void **state)
     static float rho[N], sigma[N], gradient[N];
     xb_ctx *ctx = test_ctx();
     for (int k = 0; k < 2; k++) {
-        xb_spread form, again;
-        form = (xb_spread)k;
-        assert_ok(ctx, xb_spread_parse(ctx, &again, xb_spread_name(form)));
+        xb_sigma_transform form, again;
+        form = (xb_sigma_transform)k;
+        assert_ok(ctx,
+                  xb_sigma_transform_parse(ctx, &again, xb_sigma_transform_name(form)));
         assert_int_equal(again, form);
         for (int i = 0; i < N; i++) {
             rho[i] = -110 + (k ? 180.0F : 190.0F) * (float)i / N;
             gradient[i] = 1;
         }
-        xb_spread_fill(ctx, form, sigma, rho, N);
-        xb_spread_chain(ctx, form, gradient, sigma, N);
+        xb_sigma_transform_fill(ctx, form, sigma, rho, N);
+        xb_sigma_transform_chain(ctx, form, gradient, sigma, N);
         for (int i = 0; i < N; i++) {
-            double s = fmax(xb_spread_sigma(form, rho[i]), FLT_MIN);
-            double d = fmax(xb_spread_slope(form, rho[i]), FLT_MIN);
+            double s = fmax(xb_sigma_transform_apply(form, rho[i]), FLT_MIN);
+            double d = fmax(xb_sigma_transform_slope(form, rho[i]), FLT_MIN);
             assert_close(sigma[i], s, 2.5e-7);
             assert_close(gradient[i], d, 5e-7);
         }
     }
-    xb_spread form;
-    assert_int_equal(xb_spread_parse(ctx, &form, "square"), XB_E_INPUT);
+    xb_sigma_transform form;
+    assert_int_equal(xb_sigma_transform_parse(ctx, &form, "square"), XB_E_INPUT);
     assert_string_equal(xb_ctx_message(ctx),
                         "unknown spread 'square': expected exp or softplus");
     xb_ctx_destroy(ctx);
@@ -361,7 +363,7 @@ static void places_are_uniforms(void **state)
     assert_true(place[0] == 8 && place[1] == 0);
 }
 
-/* ---- Adam: TensorFlow's update (keras/optimizers/adam.py: alpha = rate
+/* ---- Adam: TensorFlow's update (keras/optimisers/adam.py: alpha = rate
  * sqrt(1 - beta2^t) / (1 - beta1^t), p -= alpha m / (sqrt(v) + epsilon)), written
  * anew in mpmath with 30 digits. */
 enum { TRACE_STEPS = 4, TRACE_WIDTH = 4 };

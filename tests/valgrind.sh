@@ -40,10 +40,10 @@ for kind in numbers:y classes:side; do
     data=${kind%:*}.csv target=${kind#*:} model=${kind%:*}.safetensors
     check "$crossbayes" train "$data" --target "$target" --net "dense 4, elu, dense $(
         [ "$target" = y ] && echo 1 || echo 2)" --epochs 2 --mle-epochs 2 -o "$model" -q
-    check "$crossbayes" predict "$model" "$data" --samples 8 -o p.csv
-    check "$crossbayes" eval "$model" "$data" --samples 8 --law gaussian --law law.json
+    check "$crossbayes" predict "$model" "$data" --draws 8 -o p.csv
+    check "$crossbayes" eval "$model" "$data" --draws 8 --law gaussian --law law.json
 done
-check "$crossbayes" crossbar numbers.safetensors numbers.csv --array mtj --samples 8
+check "$crossbayes" crossbar numbers.safetensors numbers.csv --array mtj --reads 8
 check "$crossbayes" plan law.json --net "dense 4, elu, dense 1" --draws 512
 for example in "$build"/examples/example_0[1-5]*; do check "$example"; done
 echo "valgrind: $count commands, no errors, nothing lost"

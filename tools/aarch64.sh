@@ -91,7 +91,7 @@ compare() {
         --net 'dense 20, elu, dense 9, tanh, dense 1' --mle-epochs 8 --epochs 8
     both local.safetensors train ../table.csv --target y --mle-epochs 8 --epochs 8 \
         --net 'dense 17, relu, dense 1'
-    both p.csv predict shared.safetensors ../table.csv --samples 64
+    both p.csv predict shared.safetensors ../table.csv --draws 64
     cd "$source"
 }
 

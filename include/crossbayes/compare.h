@@ -214,22 +214,22 @@ typedef enum xb_verdict {
 } xb_verdict;
 
 /* The largest number of draws that is considered feasible. */
-#define XB_DRAWS_MOST 1e7
+#define XB_DRAWS_MAX 1e7
 
 /* A difference over n points and its Monte Carlo noise (C17). The true root mean square
- * lies in [least, bound] with 95 % confidence, jointly for all three gaps of
- * xb_distances: if bound is below the tolerance, the verdict is same; if least is above
+ * lies in [lower, upper] with 95 % confidence, jointly for all three gaps of
+ * xb_distances: if upper is below the tolerance, the verdict is same; if lower is above
  * it, different. A frozen value. */
 typedef struct xb_gap {
     double rms;    /* root mean square over points as measured, noise included */
     double noise;  /* root mean square of its Monte Carlo error */
     double excess; /* sqrt(rms^2 - noise^2), 0 if noise explains everything */
-    double least, bound;
+    double lower, upper;
     double largest; /* the difference of largest size, with its sign */
     double largest_error;
     int64_t largest_at;
     double draws_needed; /* for a verdict, if the true gap is `excess`; never fewer than
-                            there were; INFINITY beyond XB_DRAWS_MOST, when the gap is too
+                            there were; INFINITY beyond XB_DRAWS_MAX, when the gap is too
                             close to the tolerance */
     xb_verdict verdict;
 } xb_gap;
@@ -237,15 +237,20 @@ typedef struct xb_gap {
 /* The distances between two samples a and b, by name.
  *
  * Distances:
- *     kl           KL(a || b), nats, k nearest neighbours (C15); may be negative. Its
- * error covers the draws alone, not the bias, which is large where KL is large
- * (xb_kl_at_least is a reliable bound). Points where more than k values coincide are left
- * out; NAN if no point is left or k is -1 energy       2E|a-b|^e - E|a-a'|^e - E|b-b'|^e,
- * unbiased (C14) wasserstein  W1 (C12) ks           largest distance of the cdfs (C13)
+ *
+ * - kl: KL(a || b) in nats, by k nearest neighbours (C15); it may be negative. Its error
+ * covers the draws alone, not the bias, which is large where KL is large (xb_kl_at_least
+ * is a reliable bound). Points where more than k values coincide are left out; NAN if no
+ * point is left or k is -1
+ * - energy: 2E|a-b|^e - E|a-a'|^e - E|b-b'|^e, unbiased (C14)
+ * - wasserstein: W1 (C12)
+ * - ks: largest distance of the cdfs (C13)
+ *
  * Gaps, each with a verdict:
- *     mean         mean a - mean b
- *     sd           (sd a - sd b) / pooled sd
- *     whole        the whole distributions, including their shape: the shift between two
+ *
+ * - mean: mean a - mean b
+ * - sd: (sd a - sd b) / pooled sd
+ * - whole: the whole distributions, including their shape, given as the shift between two
  * equal Gaussians that have the same energy distance */
 typedef struct xb_distances xb_distances;
 

@@ -109,8 +109,9 @@ XB_API xb_status xb_array_get(xb_ctx *ctx, double *out, const xb_array *array,
 /* Fails, with the reason, if the numbers contradict each other. */
 XB_API xb_status xb_array_check(xb_ctx *ctx, const xb_array *array);
 
-/* What of the array a net can be trained for (xb_train_options.array): converters, levels
- * and errors of its weights, its smallest width (maths V60, V61). */
+/* The effects of the array that a net can be trained with (xb_train_options.array):
+ * converters, levels and errors of its weights, and its smallest width (maths V60, V61).
+ */
 XB_API void xb_array_training(const xb_array *array, xb_train_array *out);
 
 /* The effects, each one switch: 0 <= i < xb_array_effect_count(). */
@@ -171,7 +172,7 @@ typedef struct xb_analog_options {
     const xb_law *law; /* NULL: the array's, or the model's */
     uint64_t seed;     /* 1: of the reads, as in xb_predict_options */
     uint64_t chip;     /* 1: of what differs from chip to chip: errors, faults, spreads */
-    const char *backend; /* NULL: the fastest */
+    const char *backend; /* NULL: the context's */
 } xb_analog_options;
 
 XB_OPTIONS(analog);
@@ -359,7 +360,7 @@ typedef struct xb_chips xb_chips;
 XB_API xb_status xb_chips_create(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
                                  const xb_array *array, int64_t count);
 /* The same of n arrays at once: out[i] are count[i] chips of array[i]. A chip is an item
- * of a deal (crossbayes/deal.h), so several processes may do them together. */
+ * of a piece of work (crossbayes/work.h), so several processes may do them together. */
 XB_API xb_status xb_chips_create_all(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
                                      const xb_array *const *array, const int64_t *count,
                                      int64_t n);
@@ -382,12 +383,13 @@ XB_API xb_chip_spread xb_chips_gap_get(const xb_chips *chips, const char *name);
 /* Share of the chips with this verdict. */
 XB_API double xb_chips_verdict_share(const xb_chips *chips, xb_verdict verdict);
 
-/* A chip loses of a score by how much it is worse than the digital model (a negative loss
- * where it is better), or by how much it differs where neither way is better. NAN for an
- * unknown name. The share of the chips that lose at most `loss`: */
+/* The loss of a chip is how much worse its score is than the digital model's (negative if
+ * it is better), or how far they differ if neither direction is better. xb_chips_yield is
+ * the share of the chips that lose at most `loss`; xb_chips_loss is the smallest loss
+ * that at least the share `share`, in (0, 1], of the chips do not exceed. NAN for an
+ * unknown name. */
 XB_API double xb_chips_yield(const xb_chips *chips, const char *name, double loss);
-/* and the smallest loss that at least the share `share`, in (0, 1], of them keeps. */
-XB_API double xb_chips_kept(const xb_chips *chips, const char *name, double share);
+XB_API double xb_chips_loss(const xb_chips *chips, const char *name, double share);
 
 #ifdef __cplusplus
 }

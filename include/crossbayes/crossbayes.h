@@ -8,7 +8,7 @@
 #include "crossbayes/compare.h"
 #include "crossbayes/crossbar.h"
 #include "crossbayes/data.h"
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 #include "crossbayes/density.h"
 #include "crossbayes/design.h"
 #include "crossbayes/device.h"

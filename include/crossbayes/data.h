@@ -63,21 +63,20 @@ typedef struct xb_frame_options {
                    without names must have exactly these, in the same order, with the
                    target or, if none is asked for, without it */
     int64_t whole_targets; /* number of targets in the original table; 0: one */
+    /* NULL, or how the features of the training table are made from this one; `columns`,
+     * `prepare`, `drop` and `use_anyway` are then ignored */
     const xb_recipe *recipe;
-        /* makes the features of the training table from this one; */ /* `columns`,
-                                                                         `prepare`, `drop`
-                                                                         and `keep` are
-                                                                         ignored */
     const char *const *drop; /* columns to leave out, names or numbers */
     int64_t n_drop;
-    const char *const *keep; /* prepare: columns to use whatever they look like, as */
-    int64_t n_keep;          /* those of `columns` are */
+    /* prepare: columns to use whatever they look like, as those of `columns` are */
+    const char *const *use_anyway;
+    int64_t n_use_anyway;
+    /* A column that names rows and is not a feature; with `recipe` its cells become
+     * xb_frame_row_name. NULL: the recipe's */
     const char *id;
-        /* a column that names rows and is not a feature; with */ /* `recipe` it is kept
-                                                                     as xb_frame_row_name;
-                                                                     NULL: the recipe's */
-    double test_share;  /* share of rows held out of training, 0 to below 1: see */
-    uint64_t test_seed; /* xb_frame_test_count */
+    /* Share of rows held out of training, 0 to below 1: see xb_frame_test_count */
+    double test_share;
+    uint64_t test_seed;
     xb_missing missing; /* prepare and recipe: impute */
     bool prepare; /* the table may hold words, dates and gaps; false: numbers only */
     /* recipe: reads a table of any length in little memory. Whenever `block` rows or more

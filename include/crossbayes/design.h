@@ -39,8 +39,8 @@ XB_API void xb_design_space_destroy(xb_design_space *space); /* NULL is fine */
 /* An axis: a number of the array (xb_array_field_at), "tile" (rows and columns together)
  * or "draws" (of a prediction), with 1 to 64 values, each once. An axis of a key that is
  * there already is refused. Models that are trained again (xb_design_options.retrain)
- * have "width" (units of the hidden dense layers), "n_eff" (xb_train_options
- * .n_eff_penalty) and "aware" (1: trained as the array would run them, 0: not). */
+ * have "width" (units of the hidden dense layers), "n_eff_penalty" (as in
+ * xb_train_options) and "for_array" (1: trained as the array would run them, 0: not). */
 XB_API xb_status xb_design_space_add(xb_ctx *ctx, xb_design_space *space, const char *key,
                                      const double *value, int64_t n);
 /* Adds the axis "draws" (10, 20, 50, 100, 200) if it is missing. If the space has no

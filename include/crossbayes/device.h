@@ -40,7 +40,7 @@ typedef struct xb_campaign {
 
 typedef struct xb_device_options {
     size_t struct_size;
-    int64_t least;      /* 20: states with fewer cells are left out */
+    int64_t min_cells;  /* 20: states with fewer cells are left out */
     const char *unit;   /* "S" */
     const char *source; /* NULL, or the file's name for messages, which is kept */
 } xb_device_options;
@@ -138,8 +138,8 @@ typedef struct xb_recording {
     double label; /* number of the state */
     const double *x;
     int64_t n;
-    double interval;    /* seconds between samples; 0: unknown */
-    const char *source; /* NULL or the file's name, for messages */
+    double sample_interval; /* seconds between samples; 0: unknown */
+    const char *source;     /* NULL or the file's name, for messages */
 } xb_recording;
 
 /* Makes a device from `count` traces. The longest stationary part of each gives the mean,

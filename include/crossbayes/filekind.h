@@ -73,7 +73,7 @@ XB_API const char *xb_filekind_words(xb_filekind kind);
 
 /* XB_KIND_UNKNOWN if nothing is recognised, if the file cannot be read, or if it is not a
  * plain file (a pipe, "-"). Reads the first bytes; allocates nothing and never blocks. */
-XB_API xb_filekind xb_filekind_look(const char *path);
+XB_API xb_filekind xb_filekind_detect(const char *path);
 
 /* The same from the first bytes of a file; a few thousand are enough. */
 XB_API xb_filekind xb_filekind_of(const void *head, size_t size);

@@ -21,11 +21,11 @@
 extern "C" {
 #endif
 
-typedef enum xb_optimizer { XB_OPTIMIZER_NEWTON = 0, XB_OPTIMIZER_ADAM = 1 } xb_optimizer;
+typedef enum xb_optimiser { XB_OPTIMISER_NEWTON = 0, XB_OPTIMISER_ADAM = 1 } xb_optimiser;
 typedef enum xb_criterion { XB_CRITERION_AIC = 0, XB_CRITERION_BIC = 1 } xb_criterion;
 
-XB_API const char *xb_optimizer_name(xb_optimizer optimizer); /* "newton", "adam" */
-XB_API xb_status xb_optimizer_parse(xb_ctx *ctx, xb_optimizer *out, const char *text);
+XB_API const char *xb_optimiser_name(xb_optimiser optimiser); /* "newton", "adam" */
+XB_API xb_status xb_optimiser_parse(xb_ctx *ctx, xb_optimiser *out, const char *text);
 XB_API const char *xb_criterion_name(xb_criterion criterion); /* "aic", "bic" */
 XB_API xb_status xb_criterion_parse(xb_ctx *ctx, xb_criterion *out, const char *text);
 
@@ -34,7 +34,7 @@ typedef struct xb_fit xb_fit;
 typedef struct xb_fit_options {
     size_t struct_size;
     const char *family; /* NULL: all families, of which the criterion chooses one */
-    xb_optimizer optimizer;
+    xb_optimiser optimiser;
     xb_criterion criterion;
     double adam_rate;    /* 1e-3 */
     double fixed_scale;  /* > 0: the given half-width of the support, which is then not

@@ -44,22 +44,22 @@ typedef enum xb_image_source {
     XB_IMAGES_IDX     /* an IDX file of images, gzipped or not */
 } xb_image_source;
 
-XB_API xb_image_source xb_images_look(const char *path);
+XB_API xb_image_source xb_images_detect(const char *path);
 
 typedef struct xb_image_options {
     size_t struct_size;
     int64_t size; /* folder: images are cropped to the central square and scaled to this
                      side; 0: they stay as they are and must all have the same size */
-    int64_t channels;    /* folder: 3, or 1 for grey */
-    bool ages_in_names;  /* folder: the target is the number before the first '_' */
-    const char *targets; /* folder: a table with a column of file names, relative to
+    int64_t channels;         /* folder: 3, or 1 for grey */
+    bool ages_in_names;       /* folder: the target is the number before the first '_' */
+    const char *target_table; /* folder: a table with a column of file names, relative to
                             the folder, and the target; NULL: none */
-    const char *target;  /* the target's column there, by name or number */
-    const char *file;    /* the column of names; NULL: "file", "filename", "image",
-                            "name" or "path", else the first column besides the target */
-    const char *labels;  /* IDX: the file of labels; NULL: the images' file name with
-                            "images-idx3" as "labels-idx1" */
-    bool unlabelled;     /* there is no target: the images are for prediction */
+    const char *target;       /* the target's column there, by name or number */
+    const char *file;         /* the column of names; NULL: "file", "filename", "image",
+                                 "name" or "path", else the first column besides the target */
+    const char *labels;       /* IDX: the file of labels; NULL: the images' file name with
+                                 "images-idx3" as "labels-idx1" */
+    bool unlabelled;          /* there is no target: the images are for prediction */
     xb_target_kind target_kind; /* of a table, as in xb_frame_options */
     const char *const *classes; /* the only valid classes; NULL: those found */
     int64_t n_classes;

@@ -163,8 +163,8 @@ XB_API double xb_law_kl_gaussian(const xb_law *law);
 /* Edges of the support; -INFINITY / INFINITY where there are none. */
 XB_API double xb_law_lower(const xb_law *law);
 XB_API double xb_law_upper(const xb_law *law);
-XB_API bool xb_law_symmetric(const xb_law *law); /* about its mean */
-XB_API bool xb_law_normal(const xb_law *law);    /* the standard normal: gaussian */
+XB_API bool xb_law_is_symmetric(const xb_law *law); /* about its mean */
+XB_API bool xb_law_is_gaussian(const xb_law *law);  /* the standard normal: gaussian */
 
 /* Panels: ascending points between which the density is smooth on the scale of
  * the panel, first and last at the (effective) ends of the support. Quadrature splits

@@ -160,7 +160,7 @@ XB_API double xb_model_process_length(const xb_model *model);
  * i < count, is a model of its own, borrowed from the ensemble; NULL beyond. A single
  * posterior has one member, itself. The functions above return the weights, noise weights
  * and settings of an ensemble's first member. */
-enum { XB_MEMBERS_MOST = 1000 };
+enum { XB_MEMBERS_MAX = 1000 };
 XB_API int64_t xb_model_member_count(const xb_model *model);
 XB_API const xb_model *xb_model_member_at(const xb_model *model, int64_t i);
 

@@ -135,10 +135,13 @@ XB_API void xb_net_state_start(const xb_net *net, xb_real *state);
 
 /* How weight noise enters a batch (maths N8-N11). With each estimator, every example has
  * weights of the same law; the estimators differ in what examples share, and so in the
- * variance of gradients. SHARED   one draw for the whole batch EXAMPLE  one draw for each
- * `group` examples FLIPOUT  one draw with random signs for each example; symmetric laws
- *   LOCAL    noise on the layer's outputs; gaussian law. Exact for dense layers; for a
- * conv layer each output has the right law, but their dependence is lost */
+ * variance of gradients.
+ *
+ * - SHARED: one draw for the whole batch
+ * - EXAMPLE: one draw for each `group` examples
+ * - FLIPOUT: one draw with random signs for each example; for symmetric laws
+ * - LOCAL: noise on the layer's outputs; for the gaussian law. It is exact for dense
+ * layers; in a conv layer each output has the right law, but their dependence is lost */
 typedef enum xb_estimator {
     XB_ESTIMATOR_SHARED = 0,
     XB_ESTIMATOR_EXAMPLE,

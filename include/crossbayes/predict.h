@@ -25,17 +25,17 @@ extern "C" {
 typedef struct xb_predict_options {
     size_t struct_size;
     const xb_law *law; /* NULL: the model's */
-    int64_t samples;   /* weight draws, 1000; 0: as many as `tolerance` requires */
+    int64_t draws;     /* weight draws, 1000; 0: as many as `tolerance` requires */
     double tolerance;  /* 0.02: largest Monte Carlo error of the mean, in predictive
                           standard deviations, at each of the first 256 inputs (P5) */
-    int64_t most;      /* 100000: largest number of draws with samples = 0, 1 or more */
+    int64_t max_draws; /* 100000: largest number of draws with draws = 0, 1 or more */
     bool antithetic;   /* draws in pairs of z and -z; symmetric laws */
     uint64_t seed;     /* 1 */
     const double *quantile; /* levels in (0, 1); NULL: 0.025, 0.975 */
     int64_t quantiles;      /* number of levels, 0 or more */
-    const char *backend;    /* NULL: the fastest */
+    const char *backend;    /* NULL: the context's */
     bool adaptive; /* each input takes as many draws as its interval needs (P32), at most
-                      `samples`, or `most` if that is 0 */
+                      `draws`, or `max_draws` if that is 0 */
     bool needs;    /* compute xb_prediction_needed(); adaptive predictions always do */
     double interval_tolerance; /* 0.1: largest Monte Carlo error of the first and the last
                                   quantile, in predictive standard deviations; for classes
@@ -54,7 +54,7 @@ XB_API xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *mo
 XB_API xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                                  const xb_rows *rows, const xb_predict_options *opt);
 XB_API void xb_prediction_destroy(xb_prediction *p); /* NULL is fine */
-/* The number of draws that opt->tolerance requires, which opt->samples = 0 would use.
+/* The number of draws that opt->tolerance requires, which opt->draws = 0 would use.
  */
 XB_API xb_status xb_predict_draws_enough(xb_ctx *ctx, int64_t *draws,
                                          const xb_model *model, const xb_rows *rows,
@@ -116,7 +116,7 @@ XB_API xb_status xb_model_add_process(xb_ctx *ctx, xb_model *model, const xb_row
                                       double length);
 
 /* The draws themselves, for scores and distances (crossbayes/compare.h): draws [first,
- * first + count) of those that opt describes (opt->samples is ignored). For numbers,
+ * first + count) of those that opt describes (opt->draws is ignored). For numbers,
  * value [count][n] are the net's outputs and sd [n] is the aleatoric standard deviation,
  * which is the same for every draw (for an ensemble the root mean square over members;
  * draw s belongs to member s mod M, P7); with several targets [count][n][targets] and
@@ -138,33 +138,33 @@ XB_API xb_status xb_predict_draws_rows(xb_ctx *ctx, double *value, double *sd,
  * stopped. Such a run checks after `first` draws, and then each time the number has grown
  * by half (P30-P32). */
 
-typedef struct xb_settle_options {
+typedef struct xb_stopping_options {
     size_t struct_size;
     double interval;  /* 0.95: probability inside the central interval */
     double tolerance; /* 0.1: largest Monte Carlo error of its ends, in predictive sds */
     int64_t first;    /* 32, 4 or more: draws of each member before the first check */
     int64_t members;  /* 1: number of members, to which the draws belong in turn */
     double worth; /* 1, in (0, 1]: number of independent draws that one draw is worth */
-} xb_settle_options;
+} xb_stopping_options;
 
-XB_OPTIONS(settle);
+XB_OPTIONS(stopping);
 
-typedef struct xb_settled xb_settled;
+typedef struct xb_stopping xb_stopping;
 
 /* value [draws][n]; sd [sds][n], above 0, where draw s has sd number s mod sds. At least
  * 4 draws of each member. */
-XB_API xb_status xb_settle_draws(xb_ctx *ctx, xb_settled **out, const double *value,
-                                 const double *sd, int64_t draws, int64_t n, int64_t sds,
-                                 const xb_settle_options *opt);
-XB_API void xb_settled_destroy(xb_settled *settled); /* NULL is fine */
-XB_API int64_t xb_settled_count(const xb_settled *settled);
+XB_API xb_status xb_stopping_find(xb_ctx *ctx, xb_stopping **out, const double *value,
+                                  const double *sd, int64_t draws, int64_t n, int64_t sds,
+                                  const xb_stopping_options *opt);
+XB_API void xb_stopping_destroy(xb_stopping *settled); /* NULL is fine */
+XB_API int64_t xb_stopping_count(const xb_stopping *settled);
 /* Each [n]: the number of draws needed, estimated from all of them; the number of draws
  * after which the interval was settled, or all of them if it never was; and the interval
  * at that time. */
-XB_API const double *xb_settled_needed(const xb_settled *settled);
-XB_API const int64_t *xb_settled_used(const xb_settled *settled);
-XB_API const double *xb_settled_low(const xb_settled *settled);
-XB_API const double *xb_settled_high(const xb_settled *settled);
+XB_API const double *xb_stopping_needed(const xb_stopping *settled);
+XB_API const int64_t *xb_stopping_used(const xb_stopping *settled);
+XB_API const double *xb_stopping_low(const xb_stopping *settled);
+XB_API const double *xb_stopping_high(const xb_stopping *settled);
 
 #ifdef __cplusplus
 }

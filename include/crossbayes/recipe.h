@@ -4,14 +4,16 @@
  * model, so that every later table is converted in the same way. Features are in the
  * order of the columns:
  *
- *   a column of numbers   one feature of the same name; missing cells are replaced by the
- * column's mean, and then a second feature "NAME missing" is 1 there and 0 elsewhere a
- * column of words     a feature "NAME=WORD" for each word, ascending by bytes, 1 where
- * the cell has it and 0 elsewhere; if cells were missing, "NAME missing" as well a column
- * of dates     where it is kept, days since 1970-01-01
+ * - A column of numbers becomes one feature of the same name. If cells are missing, they
+ * are replaced by the column's mean, and a second feature "NAME missing" is 1 there and 0
+ * elsewhere.
+ * - A column of words becomes a feature "NAME=WORD" for each word, ascending by bytes,
+ * which is 1 where the cell has the word and 0 elsewhere; if cells are missing, there is
+ * a feature "NAME missing" as well.
+ * - A column of dates, where it is used at all, becomes days since 1970-01-01.
  *
- * Columns that would only mislead a net are left out unless the caller keeps them
- * explicitly: columns that never change or are empty; dates and times; row numbers
+ * Columns that would only mislead a net are left out unless the caller asks for them
+ * (`use_anyway`): columns that never change or are empty; dates and times; row numbers
  * (distinct whole numbers in a column called id, index or similar); columns with a
  * different word in most rows, or with more than XB_WORDS_MAX different words; text that
  * is not UTF-8.
@@ -46,8 +48,8 @@ typedef enum xb_column_kind {
 XB_API const char *xb_column_kind_name(xb_column_kind k); /* "numbers", ... */
 XB_API xb_status xb_column_kind_parse(xb_ctx *ctx, xb_column_kind *out, const char *text);
 
-/* The largest number of words of a column that become features; for a column that is kept
- * explicitly it is XB_CLASSES_MAX (crossbayes/data.h). */
+/* The largest number of words of a column that become features; for a column that is
+ * used anyway it is XB_CLASSES_MAX (crossbayes/data.h). */
 #define XB_WORDS_MAX 256
 
 /* The columns that features come from, in their order. */

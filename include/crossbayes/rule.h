@@ -49,11 +49,11 @@ XB_API xb_status xb_recurrence_method_parse(xb_ctx *ctx, xb_recurrence_method *o
  * fewer if high moments do not exist. n points need moments up to 2n - 2, so `student`
  * allows at most (nu + 2) / 2.
  */
-XB_API int64_t xb_rule_gauss_most(const xb_law *law);
+XB_API int64_t xb_rule_gauss_max(const xb_law *law);
 
 /* The Gauss rule with the law as weight, exact for polynomials up to degree 2n - 1. Two
  * points give any Gaussian cross entropy exactly (Q7). XB_E_INPUT beyond
- * xb_rule_gauss_most(). */
+ * xb_rule_gauss_max(). */
 XB_API xb_status xb_rule_gauss(xb_ctx *ctx, xb_rule **out, const xb_law *law, int64_t n,
                                xb_recurrence_method method);
 
@@ -64,17 +64,19 @@ XB_API xb_status xb_rule_recurrence(xb_ctx *ctx, double *alpha, double *beta,
                                     xb_recurrence_method method);
 
 /* Composite rules for expectations E[f] under the law of functions that are not smooth.
- *   SPLIT      Gauss-Legendre on both sides of a peak at 0, trapezoid across it
- *              (bounded laws; the options set its width)
- *   LAGUERRE   two-sided Gauss-Laguerre, for laws on the real line
- *   LEGENDRE   plain Gauss-Legendre over the support, across any kink
- *   HERMITE    plain Gauss-Hermite reweighted, for laws on the real line
- *   MODES      Gauss-Hermite around each mode of `bimodal` or `levels`
- *   TRAPEZOID  equidistant over the effective support (spectral for smooth laws on the
- *              real line)
- *   SMOOTH     the law's panels, with the ends mapped by x = edge -+ v^2 so that q log q
- * is smooth: the recommended rule `n` is the requested total number of points;
- * xb_rule_count() is the number used. */
+ *
+ * - SPLIT: Gauss-Legendre on both sides of a peak at 0, and the trapezoid rule across it
+ * (bounded laws; the options set its width)
+ * - LAGUERRE: two-sided Gauss-Laguerre, for laws on the real line
+ * - LEGENDRE: plain Gauss-Legendre over the support, across any kink
+ * - HERMITE: plain Gauss-Hermite, reweighted, for laws on the real line
+ * - MODES: Gauss-Hermite around each mode of `bimodal` or `levels`
+ * - TRAPEZOID: equidistant over the effective support (spectral for smooth laws on the
+ * real line)
+ * - SMOOTH: the law's panels, with the ends mapped by x = edge -+ v^2 so that q log q is
+ * smooth; this is the recommended rule
+ *
+ * `n` is the requested total number of points; xb_rule_count() is the number used. */
 typedef enum xb_composite {
     XB_COMPOSITE_SPLIT,
     XB_COMPOSITE_LAGUERRE,

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* target: [n], with several targets [n][targets]; class numbers for classes. opt->samples
+/* target: [n], with several targets [n][targets]; class numbers for classes. opt->draws
  * must be 1 or more, and n >= 1. */
 XB_API xb_status xb_score_model(xb_ctx *ctx, xb_scores **out, const xb_model *model,
                                 const xb_rows *rows, const double *target,
@@ -36,15 +36,15 @@ XB_API xb_status xb_score_model(xb_ctx *ctx, xb_scores **out, const xb_model *mo
 
 typedef struct xb_evaluate_options {
     size_t struct_size;
-    int64_t samples;  /* weight draws under each law, 1000; 0: as many as the verdicts
-                         need; with one law, as many as bring the Monte Carlo error of nll
-                         to a tenth of the error over rows */
-    int64_t most;     /* 40000: largest number of draws with samples = 0 */
-    double tolerance; /* 0.01: tolerance of the verdicts, in epistemic sds */
-    uint64_t seed;    /* 1 */
+    int64_t draws;     /* weight draws under each law, 1000; 0: as many as the verdicts
+                          need; with one law, as many as bring the Monte Carlo error of nll
+                          to a tenth of the error over rows */
+    int64_t max_draws; /* 40000: largest number of draws with draws = 0 */
+    double tolerance;  /* 0.01: tolerance of the verdicts, in epistemic sds */
+    uint64_t seed;     /* 1 */
     const char *const *names; /* [n_laws]: names of the laws in texts; NULL, or NULL for
                                  one of them: the law's own text */
-    const char *backend;      /* NULL: the fastest */
+    const char *backend;      /* NULL: the context's */
 } xb_evaluate_options;
 
 XB_OPTIONS(evaluate);
@@ -54,7 +54,7 @@ XB_OPTIONS(evaluate);
 typedef struct xb_evaluation xb_evaluation;
 
 /* target as above; laws: [n_laws], where NULL means the model's own law; n_laws = 0 means
- * that law alone. At most XB_DRAWS_MOST draws. Predictives are compared at up to 200
+ * that law alone. At most XB_DRAWS_MAX draws. Predictives are compared at up to 200
  * rows, evenly spread (fewer where rows have several outputs or draws are many). */
 XB_API xb_status xb_evaluate(xb_ctx *ctx, xb_evaluation **out, const xb_model *model,
                              const xb_rows *rows, const double *target,

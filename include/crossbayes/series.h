@@ -2,7 +2,7 @@
  * noise, and how many independent draws its reads are worth.
  *
  *     xb_series_options opt = xb_series_options_default();
- *     opt.interval = 2.5e-3;
+ *     opt.sample_interval = 2.5e-3;
  *     xb_series *series = NULL;
  *     if (xb_series_run(ctx, &series, x, n, &opt) == XB_OK) {
  *         xb_burst b = xb_series_burst(series, 2.5e-3, 100);
@@ -44,19 +44,19 @@ XB_API const char *xb_detrend_name(xb_detrend detrend);
 
 typedef struct xb_series_options {
     size_t struct_size;
-    double interval;       /* seconds between samples; 0: unknown */
-    int64_t first, end;    /* samples first <= i < end are used; end 0: all */
-    xb_detrend detrend;    /* of the stationary part */
-    double detrend_window; /* seconds; samples if the interval is unknown */
-    bool difference;       /* successive differences instead of values */
-    bool remove_lines;     /* subtract the lines that were found */
-    bool whole;            /* take all samples as one segment, without any search */
-    int64_t segment;       /* XB_SEGMENT_LONGEST, XB_SEGMENT_LAST, or an index */
-    int64_t reads;         /* 100: number of reads of a burst, for the verdict */
-    double read_interval;  /* seconds between them; 0: the trace's interval */
-    double level;          /* 0.01: false-alarm rate of each search */
-    const char *unit;      /* NULL or e.g. "S", for the sentences */
-    const char *source;    /* NULL or the file's name, for messages */
+    double sample_interval; /* seconds between samples; 0: unknown */
+    int64_t first, end;     /* samples first <= i < end are used; end 0: all */
+    xb_detrend detrend;     /* of the stationary part */
+    double detrend_window;  /* seconds; samples if the interval is unknown */
+    bool difference;        /* successive differences instead of values */
+    bool remove_lines;      /* subtract the lines that were found */
+    bool whole;             /* take all samples as one segment, without any search */
+    int64_t segment;        /* XB_SEGMENT_LONGEST, XB_SEGMENT_LAST, or an index */
+    int64_t reads;          /* 100: number of reads of a burst, for the verdict */
+    double read_interval;   /* seconds between them; 0: the trace's interval */
+    double level;           /* 0.01: false-alarm rate of each search */
+    const char *unit;       /* NULL or e.g. "S", for the sentences */
+    const char *source;     /* NULL or the file's name, for messages */
     uint64_t seed; /* of the simulated noise that the searches are compared with */
 } xb_series_options;
 

@@ -102,8 +102,8 @@ typedef struct xb_train_options {
                            flipout for other symmetric laws and for random conv layers (where
                            local is not exact, and is refused), example otherwise */
     int64_t group;      /* of estimator `example`; 0: 1, or 10 where AUTO chose it */
-    int64_t samples;    /* weight draws per step */
-    bool antithetic;    /* draws in pairs; symmetric laws, an even number of samples */
+    int64_t draws;      /* weight draws per step */
+    bool antithetic;    /* draws in pairs; symmetric laws, an even number of draws */
     int64_t batch;      /* largest number of examples per step */
     int64_t mle_epochs; /* of the first phase; negative: chosen (V13) */
     int64_t epochs;     /* of the second; negative: chosen (V13) */
@@ -111,7 +111,7 @@ typedef struct xb_train_options {
     double sigma_rate;       /* learning rate of sigma's parameter, times adam.rate */
     xb_schedule rate;        /* factor on the learning rate, in each phase */
     xb_schedule temperature; /* T of the second phase, by step */
-    xb_spread spread;
+    xb_sigma_transform sigma_transform;
     double sigma;      /* every standard deviation at the start of the second phase */
     double validation; /* share of rows held out; 0: none. The state with the best score
                           on them is kept */
@@ -128,7 +128,7 @@ typedef struct xb_train_options {
     const char *checkpoint;    /* file; NULL: none */
     double checkpoint_seconds; /* between two of them; 0: after every step */
     bool resume;               /* continue from the checkpoint if it exists */
-    const char *backend;       /* NULL: the fastest */
+    const char *backend;       /* NULL: the context's */
     const char *task;          /* name of the task in progress events; NULL: "training" */
     /* Called after every epoch; `trainer` may be read (xb_trainer_epoch_value, ...).
      * Returning false stops training there. NULL: none */
@@ -156,8 +156,8 @@ typedef struct xb_train_options {
     const xb_weight_cells *
         cells; /* the cells that random tensors are made of: training learns their states;
                   sigma, sigma_rate and spread are ignored. NULL: widths are free */
-    const xb_train_array *array;  /* the net is trained as this array would run it, with
-                                     straight-through gradients; NULL: as it is */
+    const xb_train_array *array; /* the net is trained as this array would run it, with
+                                    straight-through gradients; NULL: as it is */
     double n_eff_penalty; /* second phase: F/N minus this times log n_eff, so that many
                              weights share the output's variance (V62); 0: none */
 } xb_train_options;
@@ -181,27 +181,27 @@ XB_API xb_status xb_train_preset(xb_ctx *ctx, xb_train_options *opt, const char 
 
 /* Columns of the trace, which has a row for each epoch. Values that do not apply are NAN.
  */
-typedef enum xb_trace_column {
-    XB_TRACE_PHASE = 0,      /* 1 or 2 */
-    XB_TRACE_EPOCH,          /* of the phase, from 1 */
-    XB_TRACE_STEP,           /* of the phase, at the end of the epoch */
-    XB_TRACE_LOG_LIKELIHOOD, /* of all rows, under the draws used */
-    XB_TRACE_KL,
-    XB_TRACE_F, /* in phase 1 the mean loss */
-    XB_TRACE_TEMPERATURE,
-    XB_TRACE_SIGMA_MEDIAN,
-    XB_TRACE_NOISE_SD,  /* standardised; the geometric mean with several targets */
-    XB_TRACE_VALIDATION /* mean log predictive density of the rows held out */
-} xb_trace_column;
+typedef enum xb_history_column {
+    XB_HISTORY_PHASE = 0,      /* 1 or 2 */
+    XB_HISTORY_EPOCH,          /* of the phase, from 1 */
+    XB_HISTORY_STEP,           /* of the phase, at the end of the epoch */
+    XB_HISTORY_LOG_LIKELIHOOD, /* of all rows, under the draws used */
+    XB_HISTORY_KL,
+    XB_HISTORY_F, /* in phase 1 the mean loss */
+    XB_HISTORY_TEMPERATURE,
+    XB_HISTORY_SIGMA_MEDIAN,
+    XB_HISTORY_NOISE_SD,  /* standardised; the geometric mean with several targets */
+    XB_HISTORY_VALIDATION /* mean log predictive density of the rows held out */
+} xb_history_column;
 
-XB_API const char *xb_trace_column_name(xb_trace_column c); /* "phase", ... */
-XB_API xb_status xb_trace_column_parse(xb_ctx *ctx, xb_trace_column *out,
-                                       const char *text);
+XB_API const char *xb_history_column_name(xb_history_column c); /* "phase", ... */
+XB_API xb_status xb_history_column_parse(xb_ctx *ctx, xb_history_column *out,
+                                         const char *text);
 
 typedef struct xb_train_report xb_train_report;
 
 XB_API void xb_train_report_destroy(xb_train_report *report); /* NULL is fine */
-XB_API const xb_table *xb_train_report_trace(const xb_train_report *report);
+XB_API const xb_table *xb_train_report_history(const xb_train_report *report);
 /* Numbers of training rows and of rows held out. */
 XB_API int64_t xb_train_report_row_count(const xb_train_report *report);
 XB_API int64_t xb_train_report_held_count(const xb_train_report *report);
@@ -212,7 +212,7 @@ XB_API int64_t xb_train_report_epoch_kept(const xb_train_report *report);
 /* Whether on_epoch stopped training and the model was kept. */
 XB_API bool xb_train_report_stopped(const xb_train_report *report);
 /* A value of the kept epoch, as in the trace. */
-XB_API double xb_train_report_value(const xb_train_report *report, xb_trace_column c);
+XB_API double xb_train_report_value(const xb_train_report *report, xb_history_column c);
 /* Means over the last epochs up to the kept one, which are less noisy. */
 XB_API xb_estimate xb_train_report_f(const xb_train_report *report);
 XB_API xb_estimate xb_train_report_log_likelihood(const xb_train_report *report);
@@ -221,7 +221,7 @@ XB_API xb_estimate xb_train_report_log_likelihood(const xb_train_report *report)
 XB_API const char *xb_train_report_other_net(const xb_train_report *report);
 XB_API xb_estimate xb_train_report_other_f(const xb_train_report *report);
 XB_API double xb_train_report_other_score(const xb_train_report *report);
-XB_API const char *xb_train_report_judge(const xb_train_report *report);
+XB_API const char *xb_train_report_criterion(const xb_train_report *report);
 /* The likelihoods that were tried if none was given (V20), including the model's; none if
  * it was given. F and validation score of each, and the reason for the choice in words
  * (NULL: it was given). */
@@ -282,8 +282,8 @@ XB_API int64_t xb_trainer_step_count(const xb_trainer *trainer);
 XB_API double xb_trainer_rate(const xb_trainer *trainer);
 /* F and its parts, of the last step (an estimate from its batch) and as means over the
  * last whole epoch, as in the trace. */
-XB_API double xb_trainer_step_value(const xb_trainer *trainer, xb_trace_column c);
-XB_API double xb_trainer_epoch_value(const xb_trainer *trainer, xb_trace_column c);
+XB_API double xb_trainer_step_value(const xb_trainer *trainer, xb_history_column c);
+XB_API double xb_trainer_epoch_value(const xb_trainer *trainer, xb_history_column c);
 
 /* Arrays of the state, 0 <= i < count: "mu", "sigma" and "rho" (sigma = f(rho), V8; rho
  * is the learnt parameter, and setting sigma sets it), blocks in the net's layout;
@@ -340,8 +340,8 @@ typedef struct xb_gradient_noise xb_gradient_noise;
 
 /* Under the estimators that the model's law and net allow, each with and without
  * antithetic pairs, `shared` first. `data` and `opt` as for training (only opt->batch,
- * ->seed and ->spread are used); pairs >= 2 is the number of pairs of gradients for each,
- * and 100 give errors of a few percent. */
+ * ->seed and ->sigma_transform are used); pairs >= 2 is the number of pairs of gradients
+ * for each, and 100 give errors of a few percent. */
 XB_API xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise **out,
                                          const xb_model *model, const xb_train_data *data,
                                          const xb_train_options *opt, int64_t pairs);

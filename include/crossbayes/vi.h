@@ -80,24 +80,27 @@ typedef struct xb_kl_value {
 XB_API xb_kl_value xb_kl_one(const xb_kl *kl, double mu, double sigma);
 
 /* ---- sigma = f(rho) > 0 (V8) */
-typedef enum xb_spread {
-    XB_SPREAD_EXP,     /* sigma = exp(rho) */
-    XB_SPREAD_SOFTPLUS /* sigma = log(1 + exp(rho)) */
-} xb_spread;
+typedef enum xb_sigma_transform {
+    XB_SIGMA_TRANSFORM_EXP,     /* sigma = exp(rho) */
+    XB_SIGMA_TRANSFORM_SOFTPLUS /* sigma = log(1 + exp(rho)) */
+} xb_sigma_transform;
 
-XB_API xb_status xb_spread_parse(xb_ctx *ctx, xb_spread *out, const char *text);
-XB_API const char *xb_spread_name(xb_spread spread);
-XB_API double xb_spread_sigma(xb_spread spread, double rho);
-XB_API double xb_spread_slope(xb_spread spread, double rho); /* d sigma / d rho */
-XB_API double xb_spread_rho(xb_spread spread, double sigma); /* inverse, sigma > 0 */
+XB_API xb_status xb_sigma_transform_parse(xb_ctx *ctx, xb_sigma_transform *out,
+                                          const char *text);
+XB_API const char *xb_sigma_transform_name(xb_sigma_transform transform);
+XB_API double xb_sigma_transform_apply(xb_sigma_transform transform, double rho);
+XB_API double xb_sigma_transform_slope(xb_sigma_transform transform,
+                                       double rho); /* d sigma / d rho */
+XB_API double xb_sigma_transform_inverse(xb_sigma_transform transform,
+                                         double sigma); /* inverse, sigma > 0 */
 
 /* sigma[n] from rho[n]; never below FLT_MIN, so that log sigma and 1/sigma are
  * finite. */
-XB_API void xb_spread_fill(const xb_ctx *ctx, xb_spread spread, float *sigma,
-                           const float *rho, int64_t n);
+XB_API void xb_sigma_transform_fill(const xb_ctx *ctx, xb_sigma_transform transform,
+                                    float *sigma, const float *rho, int64_t n);
 /* gradient[n] is with respect to sigma on entry and with respect to rho on return. */
-XB_API void xb_spread_chain(const xb_ctx *ctx, xb_spread spread, float *gradient,
-                            const float *sigma, int64_t n);
+XB_API void xb_sigma_transform_chain(const xb_ctx *ctx, xb_sigma_transform transform,
+                                     float *gradient, const float *sigma, int64_t n);
 
 /* ---- weights made of cells, whose noise is that of the cells themselves (V31)
  *
@@ -214,7 +217,7 @@ typedef struct xb_energy_state {
     float *mu, *rho, *sigma, *first, *second;
 } xb_energy_state;
 
-typedef struct xb_energy_walk_options {
+typedef struct xb_energy_steps_options {
     size_t struct_size;
     const char *backend;
     xb_key key;    /* key of the noise */
@@ -223,17 +226,17 @@ typedef struct xb_energy_walk_options {
     int64_t first; /* 0: number of the first step */
     int64_t count; /* 1: steps of this call, 1 to 1024 */
     int64_t total; /* 10000: steps of the whole training, which the cosine spans */
-} xb_energy_walk_options;
+} xb_energy_steps_options;
 
-XB_OPTIONS(energy_walk);
+XB_OPTIONS(energy_steps);
 
 /* Trains a net of dense layers so that its output at x = 0 becomes a standard normal,
  * with Gaussian weights and the estimator local; all steps are one call of the backend.
  * *done is the number of steps that were done. It is less than opt->count if the next
  * step is not finite (nothing was changed by that step), and 0 if the backend or the net
  * does not support this: use xb_pass_step for single steps. */
-XB_API xb_status xb_energy_walk(xb_ctx *ctx, int64_t *done, const xb_energy_state *state,
-                                const xb_net *net, const xb_energy_walk_options *opt);
+XB_API xb_status xb_energy_steps(xb_ctx *ctx, int64_t *done, const xb_energy_state *state,
+                                 const xb_net *net, const xb_energy_steps_options *opt);
 
 #ifdef __cplusplus
 }

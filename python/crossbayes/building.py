@@ -51,7 +51,7 @@ def model_from_arrays(
     >>> import numpy as np
     >>> line = {"0.kernel": [[2.0]], "0.bias": [1.0]}
     >>> m = model_from_arrays("dense 1", line, inputs=1, sigma=0.1, noise_std=0.5)
-    >>> p = m.predict([[3.0]], samples=4000)
+    >>> p = m.predict([[3.0]], draws=4000)
     >>> bool(abs(p.mean[0] - 7) < 0.05 and abs(p.epistemic[0] - 0.3) < 0.02)
     True
     """

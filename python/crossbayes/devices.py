@@ -101,13 +101,13 @@ def measure_device(
     value: npt.ArrayLike,
     programmed: npt.ArrayLike | None = None,
     *,
-    least: int = 20,
+    min_cells: int = 20,
     unit: str = "S",
 ) -> Device:
     """A device from the readings of a campaign, one row each, in any order.
 
     ``time`` in seconds after programming; ``programmed``: the conductance right after
-    programming, else the cell's reading at time 0. States of fewer than ``least`` cells
+    programming, else the cell's reading at time 0. States of fewer than ``min_cells`` cells
     are left out.
     """
     columns = {"cell": cell, "state": state, "time": time, "value": value}
@@ -120,7 +120,7 @@ def measure_device(
     pointers = {name: pointer(array) for name, array in arrays.items()}
     campaign = ffi.new("xb_campaign *", {"n": sizes.pop(), **pointers})
     keep: list[Any] = []
-    options = _options.make("device", {"least": least, "unit": unit}, keep)
+    options = _options.make("device", {"min_cells": min_cells, "unit": unit}, keep)
     return Device(Session().make(lib.xb_device_measure, campaign, options))
 
 

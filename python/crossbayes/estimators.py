@@ -51,7 +51,7 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
         gp: float | None = None,
         batch: int = 100,
         rate: float = 3e-3,
-        samples: int = 1000,
+        draws: int = 1000,
         settings: dict[str, Any] | None = None,
         progress: Progress = None,
         random_state: Any = 1,
@@ -68,7 +68,7 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
         self.gp = gp
         self.batch = batch
         self.rate = rate
-        self.samples = samples
+        self.draws = draws
         self.settings = settings
         self.progress = progress
         self.random_state = random_state
@@ -109,7 +109,7 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
         X: Any,
         quantiles: Sequence[float] = (0.025, 0.975),
         law: Law | str | None = None,
-        samples: int | None = None,
+        draws: int | None = None,
     ) -> Prediction:
         """The whole predictive: quantiles, epistemic and aleatoric parts, probabilities.
 
@@ -118,9 +118,9 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         index = getattr(X, "index", None)
         x = validate_data(self, X, reset=False, dtype=np.float64)
-        draws = self.samples if samples is None else samples
+        number = self.draws if draws is None else draws
         made = self.model_.predict(
-            x, law, samples=draws, quantiles=quantiles, seed=1, progress=self.progress
+            x, law, draws=number, quantiles=quantiles, seed=1, progress=self.progress
         )
         made.index = index
         return made
@@ -132,7 +132,7 @@ class BayesianRegressor(RegressorMixin, _Bayesian):  # type: ignore[misc]
     ``law``: of the weights' noise (gaussian), a text, a law or a law file's. ``likelihood``:
     auto, gaussian, heteroscedastic, student, or for counts poisson and negative-binomial.
     ``members``: posteriors of an ensemble. ``gp``: intervals widen away from the rows, e.g.
-    0.25. ``samples``: weight draws of a prediction. ``settings``: further settings of
+    0.25. ``draws``: weight draws of a prediction. ``settings``: further settings of
     :func:`crossbayes.train`, by name. Learnt: ``model_``, a :class:`crossbayes.Model`.
     """
 

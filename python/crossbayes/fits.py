@@ -216,7 +216,7 @@ class Fit(Handle):
         return _html.grid(self.verdict, head, rows)
 
 
-def _seconds(interval: float | str | None, unit: str = "s") -> float:
+def _seconds(interval: float | str | None, name: str) -> float:
     """2.5e-3, "2.5ms" or None: not known."""
     if interval is None:
         return 0.0
@@ -225,18 +225,18 @@ def _seconds(interval: float | str | None, unit: str = "s") -> float:
         out = ffi.new("double *")
         session.check(
             lib.xb_quantity_parse(
-                session.ctx, out, encoded(interval, "interval"), unit.encode()
+                session.ctx, out, encoded(interval, name), b"s"
             )
         )
         interval = out[0]
     if not float(interval) > 0:
-        raise ValueError(f"interval is {interval}, expected more than 0 seconds")
+        raise ValueError(f"{name} is {interval}, expected more than 0 seconds")
     return float(interval)
 
 
 def series(
     samples: npt.ArrayLike,
-    interval: float | str | None = None,
+    sample_interval: float | str | None = None,
     *,
     read_interval: float | str | None = None,
     seed: int = 1,
@@ -246,13 +246,14 @@ def series(
 ) -> Series:
     """A trace in time order as a time series (``docs/maths.md``, T).
 
-    ``interval`` in seconds, or a text like ``"2.5ms"``. Further settings: first, end,
+    ``sample_interval`` in seconds, or a text like ``"2.5ms"``. Further settings: first, end,
     detrend, detrend_window, difference, remove_lines, whole, segment, reads, level.
     """
     x = doubles(samples, "samples", 1)
     keep: list[Any] = []
-    values = {"seed": seed, "unit": unit, "interval": _seconds(interval), **settings}
-    values["read_interval"] = _seconds(read_interval)
+    values = {"seed": seed, "unit": unit, **settings}
+    values["sample_interval"] = _seconds(sample_interval, "sample_interval")
+    values["read_interval"] = _seconds(read_interval, "read_interval")
     options = _options.make("series", values, keep)
     with Session(progress) as session:
         return Series(session.make(lib.xb_series_run, pointer(x), x.size, options))
@@ -260,7 +261,7 @@ def series(
 
 def fit(
     samples: npt.ArrayLike,
-    interval: float | str | None = None,
+    sample_interval: float | str | None = None,
     *,
     family: str | None = None,
     scale: float | None = None,
@@ -269,7 +270,7 @@ def fit(
     seed: int = 1,
     level: float = 0.01,
     criterion: str = "aic",
-    optimizer: str = "newton",
+    optimiser: str = "newton",
     progress: Progress = None,
     **trace: Any,
 ) -> Fit:
@@ -277,15 +278,15 @@ def fit(
 
     As ``crossbayes fit``: the stationary part of the trace is found, every family (or the
     one named) is fitted to it by maximum likelihood and judged, the best is chosen.
-    ``interval``: seconds between samples, or ``"2.5ms"``; further settings are those of
+    ``sample_interval``: seconds between samples, or ``"2.5ms"``; further settings are those of
     :func:`series`.
     """
     x = doubles(samples, "samples", 1)
-    part = series(x, interval, seed=seed, unit=unit, progress=progress, **trace)
+    part = series(x, sample_interval, seed=seed, unit=unit, progress=progress, **trace)
     keep: list[Any] = []
     values: dict[str, Any] = {"family": family, "fixed_scale": scale, "fixed_offset": offset}
     values |= {"has_fixed_offset": offset is not None, "unit": unit, "seed": seed}
-    values |= {"level": level, "criterion": criterion, "optimizer": optimizer}
+    values |= {"level": level, "criterion": criterion, "optimiser": optimiser}
     options = _options.make("fit", values, keep)
     whole: Fit | None = None
     with Session(progress) as session:

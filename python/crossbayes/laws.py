@@ -99,7 +99,7 @@ class Law(Handle):
 
     @property
     def symmetric(self) -> bool:
-        return bool(lib.xb_law_symmetric(self._c))
+        return bool(lib.xb_law_is_symmetric(self._c))
 
     def support(self) -> tuple[float, float]:
         """Both ends of the support, infinite where there is none.

@@ -338,7 +338,7 @@ class Model(Handle):
         x: Any,
         law: Law | str | None = None,
         *,
-        samples: int = 1000,
+        draws: int = 1000,
         quantiles: Sequence[float] = _QUANTILES,
         seed: int = 1,
         scaled: bool = False,
@@ -347,9 +347,9 @@ class Model(Handle):
     ) -> Prediction:
         """The predictive of each row of x, under the model's law or another one.
 
-        ``samples``: weight draws, 0 for as many as ``tolerance`` asks for. float64 is read
+        ``draws``: weight draws, 0 for as many as ``tolerance`` asks for. float64 is read
         where it lies, and so is float32 where ``scaled`` says that it is what the net
-        takes, and uint8 of images [n][h][w][c]. Further settings: tolerance, most,
+        takes, and uint8 of images [n][h][w][c]. Further settings: tolerance, max_draws,
         antithetic, backend.
         """
         keep: list[Any] = []
@@ -357,8 +357,8 @@ class Model(Handle):
         usual = quantiles is _QUANTILES
         levels = _LEVELS if usual else doubles(quantiles, "quantiles", 1)
         options = self._predict_options(law, seed, settings, keep)
-        plain = type(samples) is int and 0 <= samples < 2**62
-        options.samples = samples if plain else count(samples, "samples")
+        plain = type(draws) is int and 0 <= draws < 2**62
+        options.draws = draws if plain else count(draws, "draws")
         if not usual:  # the library's own levels are the same
             options.quantile, options.quantiles = pointer(levels), levels.size
         with quiet_session() if progress is None else Session(progress) as session:
@@ -377,7 +377,7 @@ class Model(Handle):
     def draws(
         self,
         x: Any,
-        samples: int = 1000,
+        draws: int = 1000,
         law: Law | str | None = None,
         *,
         first: int = 0,
@@ -386,15 +386,15 @@ class Model(Handle):
         progress: Progress = None,
         **settings: Any,
     ) -> Doubles:
-        """The net's outputs under each draw of the weights: [samples][n].
+        """The net's outputs under each draw of the weights: [draws][n].
 
-        Of several targets [samples][n][targets]; for classes, probabilities
-        [samples][n][classes].
+        Of several targets [draws][n][targets]; for classes, probabilities
+        [draws][n][classes].
         """
         keep: list[Any] = []
         rows = self._rows(x, keep, scaled)
         options = self._predict_options(law, seed, settings, keep)
-        out = np.empty((count(samples, "samples"), int(rows.n), *self._outputs()))
+        out = np.empty((count(draws, "draws"), int(rows.n), *self._outputs()))
         with Session(progress) as session:
             session.check(
                 lib.xb_predict_draws_rows(
@@ -422,7 +422,7 @@ class Model(Handle):
         """Scores on rows with targets, under each law, and how far laws are apart.
 
         ``None`` among the laws, and no laws at all, stand for the model's own. Settings:
-        samples (1000), tolerance, most, seed, backend.
+        draws (1000), tolerance, max_draws, seed, backend.
         """
         keep: list[Any] = []
         rows = self._rows(x, keep, scaled)

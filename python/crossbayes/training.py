@@ -30,15 +30,15 @@ from crossbayes.models import Model
 from crossbayes.tables import frame_notes, image_shape, make_frame, single_target
 
 _COLUMNS = {
-    text(lib.xb_trace_column_name(value)): value
-    for value in sorted(ffi.typeof("xb_trace_column").elements)
+    text(lib.xb_history_column_name(value)): value
+    for value in sorted(ffi.typeof("xb_history_column").elements)
 }
 
 # As the command line names them, where the library's own name is another.
 _RENAMED = {"rate_schedule": "rate", "random": "stochastic"}
 _OWN = ("net", "law", "rate", "estimator", "prior", "target_range", "preset", "start", "gp",
         "cells", "device")  # fmt: skip
-_FREE_ONLY = ("sigma", "sigma_rate", "spread")  # of widths that no cell gives
+_FREE_ONLY = ("sigma", "sigma_rate", "sigma_transform")  # settings of free widths
 
 
 class Epoch(dict[str, float]):
@@ -59,18 +59,18 @@ def xb_py_epoch(handle: Any, trainer: Any) -> bool:
 
 
 class TrainReport:
-    """What became of a training: the trace by epoch, rows used, the net that was left.
+    """What became of a training: its history by epoch, rows used, the net that was rejected.
 
     ``notes`` say what became of a data frame's columns and missing cells.
     """
 
     def __init__(self, pointer: Any, notes: list[str]) -> None:
         self.notes = notes
-        trace = lib.xb_train_report_trace(pointer)
-        rows, columns = lib.xb_table_row_count(trace), lib.xb_table_column_count(trace)
-        self.trace: dict[str, Doubles] = {
-            text(lib.xb_table_column_name(trace, c)): np.array(
-                [lib.xb_table_get(trace, r, c) for r in range(rows)]
+        history = lib.xb_train_report_history(pointer)
+        rows, columns = lib.xb_table_row_count(history), lib.xb_table_column_count(history)
+        self.history: dict[str, Doubles] = {
+            text(lib.xb_table_column_name(history, c)): np.array(
+                [lib.xb_table_get(history, r, c) for r in range(rows)]
             )
             for c in range(columns)
         }
@@ -206,9 +206,9 @@ def train(
 
     Settings are those of the command line, with underscores: likelihood (auto, gaussian,
     heteroscedastic, student, poisson, negative-binomial), members, effort, noise_net,
-    random, prior, mle_epochs, batch, samples, estimator, group, antithetic, rate,
-    rate_schedule, sigma, sigma_rate, spread, temperature, freeze, preset, validation,
-    patience, resume, target_range, mirror, backend, ...
+    random, prior, mle_epochs, batch, draws, estimator, group, antithetic, rate,
+    rate_schedule, sigma, sigma_rate, sigma_transform, temperature, freeze, preset,
+    validation, patience, resume, target_range, mirror, backend, ...
     """
     keep: list[Any] = []
     values = {"law": law, "net": net, "seed": seed_of(seed), "epochs": epochs, **settings}

@@ -56,7 +56,7 @@ def targets(folder: str):
     GOOD["model"], GOOD["path"] = model, os.path.join(folder, "m.safetensors")
     law, fit = xb.law("bimodal"), xb.fit(xb.law("mtj").rvs(64, seed=1))
     law.save(os.path.join(folder, "law.json"))
-    evaluation, analog = model.evaluate(x, x[:, 0], samples=20), model.on("mtj", x)
+    evaluation, analog = model.evaluate(x, x[:, 0], draws=20), model.on("mtj", x)
     closed = xb.law("ecram")
     closed.close()
     objects = [law, closed, fit, fit.series, model, evaluation, evaluation.scores, analog]
@@ -78,13 +78,13 @@ def targets(folder: str):
     return calls
 
 
-NAMES = ["seed", "law", "samples", "epochs", "net", "size", "interval", "x", "batch", "progress",
+NAMES = ["seed", "law", "draws", "epochs", "net", "size", "sample_interval", "x", "batch", "progress",
          "tensor", "first", "quantiles", "laws", "scaled", "classes", "dtype", "prior", "nonsense",
          "adc_bits", "on_epoch", "family", "validation", "estimator", "reads", "gp", "cells", "out",
          "device", "members", "likelihood"]  # fmt: skip
 
 # Sizes that are allowed and would take hours or all memory.
-SLOW = {"epochs": 3, "mle_epochs": 3, "samples": 30, "reads": 20, "size": 50, "n": 50}
+SLOW = {"epochs": 3, "mle_epochs": 3, "draws": 30, "reads": 20, "size": 50, "n": 50}
 
 
 def tame(argument):
@@ -104,7 +104,7 @@ GOOD = {"x": X, "X": X, "y": X[:, 0], "law": "mtj", "law_": "bimodal", "what": "
         "size": 40, "n": 7, "q": 0.3, "other": "laplace", "order": 2, "net":
         "dense 2, relu, dense 1", "tensors": {"0.kernel": np.ones((2, 2)), "0.bias": [0, 0],
         "2.kernel": [[1.0], [2]], "2.bias": [0]}, "inputs": 2, "array": "mtj", "name": "nll",
-        "interval": 0.1, "reads": 9, "function": np.square, "cell": X[:, 0], "state": X[:, 0],
+        "interval": 0.1, "sample_interval": 0.1, "reads": 9, "function": np.square, "cell": X[:, 0], "state": X[:, 0],
         "time": X[:, 0], "value": X[:, 0], "conductance": 1e-6, "seconds": 1.0, "u": 0.5,
         "library": "blitz", "module": {"a.weight": np.ones((1, 2))}}  # fmt: skip
 

@@ -41,8 +41,8 @@ NET = {"net": "dense 2, relu, dense 1", "epochs": 3, "mle_epochs": 3}
         (lambda x, y: xb.fit(y[:3]), ValueError, "8"),
         (lambda x, y: xb.fit(y * np.nan), ValueError, "finite|nan"),
         (lambda x, y: xb.fit(x), ValueError, "2 dimensions, expected 1"),
-        (lambda x, y: xb.fit(y, interval="2.5 parsec"), ValueError, "parsec"),
-        (lambda x, y: xb.fit(y, interval=-1), ValueError, "interval is -1"),
+        (lambda x, y: xb.fit(y, sample_interval="2.5 parsec"), ValueError, "parsec"),
+        (lambda x, y: xb.fit(y, sample_interval=-1), ValueError, "sample_interval is -1"),
         (lambda x, y: xb.fit(["a", "b"]), TypeError, "numbers"),
         (lambda x, y: xb.law("mtj").rvs(-1), ValueError, "size is -1"),
         (lambda x, y: xb.law("mtj").rvs(2**40), ValueError, "at most 17179869184"),
@@ -88,7 +88,7 @@ def test_predictions_refuse(model, data):
 
 def test_memory_runs_out_without_a_crash(model, data):
     with pytest.raises((MemoryError, ValueError)):
-        model.predict(np.zeros((4, 3)), samples=2**60)
+        model.predict(np.zeros((4, 3)), draws=2**60)
     with pytest.raises((MemoryError, ValueError)):
         model.draws(data[0], 2**50)
 
@@ -133,13 +133,13 @@ def test_use_after_close(data):
 def test_threads_share_objects_and_one_closes_them(data):
     x, y = data
     model = xb.train(x, y, **NET)
-    want = model.predict(x, samples=200).std.tobytes()
+    want = model.predict(x, draws=200).std.tobytes()
     wrong = []
 
     def work():
         for _ in range(20):
             try:
-                if model.predict(x, samples=200).std.tobytes() != want:
+                if model.predict(x, draws=200).std.tobytes() != want:
                     wrong.append("bytes")
             except ValueError as error:
                 if "closed" not in str(error):
@@ -174,10 +174,10 @@ def test_the_gil_is_released(data):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="skipped: no fork here")
 def test_forked_processes(model, data):
     x = data[0]
-    want = model.predict(x, samples=100).std.tobytes()
+    want = model.predict(x, draws=100).std.tobytes()
     child = os.fork()
     if child == 0:
-        same = model.predict(x, samples=100).std.tobytes() == want
+        same = model.predict(x, draws=100).std.tobytes() == want
         os._exit(0 if same else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
@@ -187,7 +187,7 @@ def test_forked_processes(model, data):
     [
         "xb.train(x, y, net='dense 50, relu, dense 1', epochs=10**8)",
         "xb.train(x, y, epochs=10**8, on_epoch=lambda e: None)",
-        "xb.train(x, y, epochs=2, mle_epochs=2).predict(x.repeat(100, 0), samples=10**6)",
+        "xb.train(x, y, epochs=2, mle_epochs=2).predict(x.repeat(100, 0), draws=10**6)",
         "[xb.law('mtj').rvs(10**8, seed=1) for _ in range(10**6)]",
     ],
 )

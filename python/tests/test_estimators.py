@@ -15,10 +15,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 REGRESSOR = xb.BayesianRegressor(
-    net="dense 10, tanh, dense 1", epochs=40, mle_epochs=40, samples=200
+    net="dense 10, tanh, dense 1", epochs=40, mle_epochs=40, draws=200
 )
 # The defaults take seconds a fit, and there are a hundred.
-SOON = {"epochs": 200, "mle_epochs": 200, "samples": 200}
+SOON = {"epochs": 200, "mle_epochs": 200, "draws": 200}
 
 
 @parametrize_with_checks([xb.BayesianRegressor(**SOON), xb.BayesianClassifier(**SOON)])
@@ -57,14 +57,14 @@ def test_pandas_in_and_out(data):
 def test_classes_keep_their_labels(data):
     x, y = data
     labels = np.where(y > 0, "high", "low")
-    c = xb.BayesianClassifier(epochs=100, mle_epochs=100, samples=200).fit(x, labels)
+    c = xb.BayesianClassifier(epochs=100, mle_epochs=100, draws=200).fit(x, labels)
     assert list(c.classes_) == ["high", "low"]
     assert np.mean(c.predict(x) == labels) > 0.9
     assert np.allclose(c.predict_proba(x).sum(axis=1), 1)
     p = c.predict_dist(x)
     assert (p.information >= -1e-9).all() and (p.entropy <= np.log(2) + 1e-9).all()
     many = np.arange(len(y)) % 12  # "10" sorts before "2" as a text
-    c = xb.BayesianClassifier(epochs=2, mle_epochs=2, samples=20).fit(x, many)
+    c = xb.BayesianClassifier(epochs=2, mle_epochs=2, draws=20).fit(x, many)
     assert list(c.classes_) == list(range(12)) and c.model_.classes == [
         str(k) for k in range(12)
     ]

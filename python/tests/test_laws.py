@@ -144,9 +144,9 @@ def test_densities_of_ones_own():
 def test_fit_is_that_of_the_command_line(program, tmp_path):
     x = 2e-6 * xb.law("mtj").rvs(3000, seed=3, dtype="f8")
     np.save(tmp_path / "noise.npy", x)
-    program("fit", tmp_path / "noise.npy", "--interval", "2.5ms", "--unit", "S", "-o",
+    program("fit", tmp_path / "noise.npy", "--sample-interval", "2.5ms", "--unit", "S", "-o",
             tmp_path / "law.json", "-q")  # fmt: skip
-    fit = xb.fit(x, interval="2.5ms", unit="S")
+    fit = xb.fit(x, sample_interval="2.5ms", unit="S")
     here, there = fit.report, xb.law(tmp_path / "law.json")
     assert there.placement == fit.law.placement
     assert there.params == fit.law.params

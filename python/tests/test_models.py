@@ -83,7 +83,7 @@ def test_classes_are_those_of_the_command_line(program, tmp_path, data):
 
 def test_predictions_agree_with_their_draws(model, data):
     x = data[0][:9]
-    p = model.predict(x, samples=500, quantiles=[0.1, 0.5, 0.9])
+    p = model.predict(x, draws=500, quantiles=[0.1, 0.5, 0.9])
     draws = model.draws(x, 500)
     assert_allclose(p.mean, draws.mean(axis=0))
     assert_allclose(p.epistemic, draws.std(axis=0), rtol=5e-3)
@@ -104,17 +104,17 @@ def test_predictions_agree_with_their_draws(model, data):
 
 def test_arrays_of_any_layout_are_the_same_numbers(model, data):
     x = data[0]
-    want = model.predict(x, samples=50).mean.tobytes()
+    want = model.predict(x, draws=50).mean.tobytes()
     wide = np.zeros((len(x), 6))
     wide[:, ::2] = x
     locked = x.copy()
     locked.flags.writeable = False
     for other in (np.asfortranarray(x), wide[:, ::2], x.tolist(), locked, x.astype(object)):
-        assert model.predict(other, samples=50).mean.tobytes() == want
-    flipped = model.predict(x[::-1], samples=50).mean[::-1]
+        assert model.predict(other, draws=50).mean.tobytes() == want
+    flipped = model.predict(x[::-1], draws=50).mean[::-1]
     assert flipped.tobytes() == want
     big = x.astype(">f8")
-    assert model.predict(big, samples=50).mean.tobytes() == want
+    assert model.predict(big, draws=50).mean.tobytes() == want
     kinds = [np.asfortranarray(x), wide[:, ::2], locked, big]
     trained = [xb.train(k, data[1], net="dense 2, relu, dense 1", **SMALL) for k in kinds]
     for other in trained[1:]:
@@ -125,7 +125,7 @@ def test_float32_is_read_where_it_lies(data):
     x, y = data
     small = ((x - x.mean(0)) / x.std(0)).astype(np.float32)
     model = xb.train(small, y, scaled=True, net="dense 4, relu, dense 1", **SMALL)
-    p = model.predict(small, scaled=True, samples=100)
+    p = model.predict(small, scaled=True, draws=100)
     assert np.isfinite(p.mean).all() and len(p.mean) == len(x)
     from crossbayes.tables import input_rows
 
@@ -162,19 +162,19 @@ def test_images_are_bytes():
 
 def test_models_are_saved_pickled_and_copied(model, data, tmp_path):
     x = data[0]
-    want = model.predict(x, samples=64).std
+    want = model.predict(x, draws=64).std
     model.save(tmp_path / "m.safetensors")
     loaded = xb.Model.load(tmp_path / "m.safetensors")
     loaded.save(tmp_path / "m.safetensors")  # over what it came from
     for again in (loaded, pickle.loads(pickle.dumps(model)), copy.copy(model)):
-        assert (again.predict(x, samples=64).std == want).all()
+        assert (again.predict(x, draws=64).std == want).all()
     assert model.settings["epochs"] == 300
     assert "dense 8" in repr(model) and "<table>" in model._repr_html_()
 
 
 def test_a_law_is_swapped(model, data):
     x, y = data
-    e = model.evaluate(x, y, ["gaussian", "bimodal:m=0.99", xb.law("mtj")], samples=300)
+    e = model.evaluate(x, y, ["gaussian", "bimodal:m=0.99", xb.law("mtj")], draws=300)
     assert e.laws == ["gaussian", "bimodal:m=0.99", "mtj:B=0.15,w=0.5"]
     assert e.compared[0] is None and e.compared[1].verdict in (
         "same",
@@ -198,9 +198,9 @@ def test_evaluation_is_that_of_the_command_line(program, model, data, tmp_path):
     x, y = data
     model.save(tmp_path / "m.safetensors")
     np.save(tmp_path / "d.npy", np.column_stack([x, y]))
-    out = program("eval", tmp_path / "m.safetensors", tmp_path / "d.npy", "--samples", 200,
+    out = program("eval", tmp_path / "m.safetensors", tmp_path / "d.npy", "--draws", 200,
                   "--json")  # fmt: skip
-    mine = model.evaluate(x, y, samples=200).scores
+    mine = model.evaluate(x, y, draws=200).scores
     found = json.loads(out)
     while isinstance(found, (dict, list)) and "nll" not in found:
         found = next(v for v in (found.values() if isinstance(found, dict) else found)
@@ -236,7 +236,7 @@ def test_epochs_are_watched_and_training_ends_early(data):
     net = "dense 2, relu, dense 1"
     model = xb.train(*data, net=net, on_epoch=lambda e: e.phase < 2 or e.epoch < 3, **SMALL)
     assert model.report.stopped and model.report.epochs == 3
-    assert set(model.report.trace) >= {"phase", "epoch", "f"}
+    assert set(model.report.history) >= {"phase", "epoch", "f"}
 
     def breaks(epoch):
         raise RuntimeError("on purpose")
@@ -284,12 +284,12 @@ def test_several_targets(program, tmp_path, data):
     there, here = xb.Model(file), xb.train(x, both, **SMALL)
     same_tensors(here.tensors, there.tensors)
     assert there.targets == ["y", "z"] and here.targets == ["4", "5"]
-    p = there.predict(x, samples=50)
+    p = there.predict(x, draws=50)
     assert p.mean.shape == p.std.shape == (len(x), 2) and p.quantile.shape == (len(x), 2, 2)
     draws = there.draws(x, 50)
     assert draws.shape == (50, len(x), 2)
     assert_allclose(p.mean, draws.mean(axis=0))
-    assert np.isfinite(there.evaluate(x, both, samples=50).scores["nll"])
+    assert np.isfinite(there.evaluate(x, both, draws=50).scores["nll"])
     assert list(p.to_frame().columns)[:2] == ["y mean", "y std"]
     with pytest.raises(ValueError, match="1 columns, the model has 2 targets"):
         there.evaluate(x, y)
@@ -311,11 +311,11 @@ def test_a_data_frame_of_any_kind(program, tmp_path, data):
     assert here.features == there.features and here.columns == ["a", "b", "colour"]
     same_tensors(here.tensors, there.tensors)
     assert any("day" in note for note in here.report.notes)
-    p = here.predict(frame.sample(frac=1, random_state=1), samples=50)
-    whole = here.predict(frame, samples=50)
+    p = here.predict(frame.sample(frac=1, random_state=1), draws=50)
+    whole = here.predict(frame, draws=50)
     assert (p.mean == whole.mean[p.index]).all()
-    assert (there.predict(frame, samples=50).mean == whole.mean).all()
-    assert here.evaluate(frame, y, samples=50).scores["rmse"] > 0
+    assert (there.predict(frame, draws=50).mean == whole.mean).all()
+    assert here.evaluate(frame, y, draws=50).scores["rmse"] > 0
     with pytest.raises(xb.InputError, match="colour"):
         here.predict(frame.drop(columns="colour"))
 
@@ -332,7 +332,7 @@ def test_a_network_from_elsewhere(model, data):
         tensors |= {f"{2 * i}.kernel": kernel, f"{2 * i}.bias": bias}
     net = "dense 6, tanh, dense 5, tanh, dense 1"
     same = xb.model_from_arrays(net, tensors, inputs=3, sigma=1e-6, noise_std=0.1)
-    assert_allclose(same.predict(x, samples=20).mean, peer.predict(x), atol=1e-4)
+    assert_allclose(same.predict(x, draws=20).mean, peer.predict(x), atol=1e-4)
     noisy = xb.model_from_arrays(net, tensors, inputs=3, sigma=0.05, noise_std=0.1, law="mtj")
     assert noisy.predict(x).epistemic.min() > 1e-3 and noisy.law.family == "mtj"
 
@@ -364,6 +364,6 @@ def test_an_ensemble(data):
     assert len(model.members) == 3
     first = model.members[0].tensors["0.kernel.mu"]
     assert not np.array_equal(first, model.members[1].tensors["0.kernel.mu"])
-    p = model.predict(x, samples=60)
+    p = model.predict(x, draws=60)
     assert (p.disagreement <= p.epistemic + 1e-12).all() and p.disagreement.max() > 0
-    assert model.members[2].predict(x, samples=20).disagreement is None
+    assert model.members[2].predict(x, draws=20).disagreement is None

@@ -187,10 +187,12 @@ struct xb_backend {
     /* Updates (V2-V8). */
     void (*adam)(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *block,
                  const xb_adam_rates *rates);
-    void (*spread_fill)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                        float *sigma, const float *rho, int64_t n);
-    void (*spread_chain)(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                         float *gradient, const float *sigma, int64_t n);
+    void (*spread_fill)(const xb_backend *b, const xb_ctx *ctx,
+                        xb_sigma_transform transform, float *sigma, const float *rho,
+                        int64_t n);
+    void (*spread_chain)(const xb_backend *b, const xb_ctx *ctx,
+                         xb_sigma_transform transform, float *gradient,
+                         const float *sigma, int64_t n);
     double (*kl)(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
 
     /* Optional, both or none (V31): states into their range, then mu and sigma; and

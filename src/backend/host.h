@@ -28,10 +28,12 @@ void xb_host_cells_chain(const xb_backend *b, const xb_ctx *ctx,
 /* round_ops.c */
 void xb_host_written(const xb_backend *b, const xb_ctx *ctx,
                      const xb_written_block *block);
-void xb_host_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                         float *sigma, const float *rho, int64_t n);
-void xb_host_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                          float *gradient, const float *sigma, int64_t n);
+void xb_host_spread_fill(const xb_backend *b, const xb_ctx *ctx,
+                         xb_sigma_transform transform, float *sigma, const float *rho,
+                         int64_t n);
+void xb_host_spread_chain(const xb_backend *b, const xb_ctx *ctx,
+                          xb_sigma_transform transform, float *gradient,
+                          const float *sigma, int64_t n);
 double xb_host_kl(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
 
 /* How a layer runs here, for what simulates on the host. */

@@ -66,7 +66,7 @@ void xb_host_adam(const xb_backend *b, const xb_ctx *ctx, const xb_adam_block *b
 /* ---- sigma and rho */
 
 typedef struct spread_job {
-    xb_spread spread;
+    xb_sigma_transform transform;
     float *out;
     const float *in;
     int64_t n;
@@ -76,7 +76,7 @@ static void fill_piece(void *arg, int64_t piece)
 {
     const spread_job *job = arg;
     int64_t end = piece_end(piece, job->n);
-    if (job->spread == XB_SPREAD_EXP)
+    if (job->transform == XB_SIGMA_TRANSFORM_EXP)
         xb_update_best()->sigma_exp(job->out + piece * PIECE, job->in + piece * PIECE,
                                     end - piece * PIECE);
     else
@@ -87,11 +87,12 @@ static void fill_piece(void *arg, int64_t piece)
         }
 }
 
-void xb_host_spread_fill(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                         float *sigma, const float *rho, int64_t n)
+void xb_host_spread_fill(const xb_backend *b, const xb_ctx *ctx,
+                         xb_sigma_transform transform, float *sigma, const float *rho,
+                         int64_t n)
 {
     (void)b;
-    spread_job job = {spread, sigma, rho, n};
+    spread_job job = {transform, sigma, rho, n};
     xb_parallel_for(ctx, pieces_of(n), fill_piece, &job);
 }
 
@@ -99,18 +100,19 @@ static void chain_piece(void *arg, int64_t piece)
 {
     const spread_job *job = arg;
     int64_t end = piece_end(piece, job->n);
-    if (job->spread == XB_SPREAD_EXP)
+    if (job->transform == XB_SIGMA_TRANSFORM_EXP)
         xb_update_best()->chain_exp(job->out + piece * PIECE, job->in + piece * PIECE,
                                     end - piece * PIECE);
     else
         for (int64_t i = piece * PIECE; i < end; i++) job->out[i] *= -expm1f(-job->in[i]);
 }
 
-void xb_host_spread_chain(const xb_backend *b, const xb_ctx *ctx, xb_spread spread,
-                          float *gradient, const float *sigma, int64_t n)
+void xb_host_spread_chain(const xb_backend *b, const xb_ctx *ctx,
+                          xb_sigma_transform transform, float *gradient,
+                          const float *sigma, int64_t n)
 {
     (void)b;
-    spread_job job = {spread, gradient, sigma, n};
+    spread_job job = {transform, gradient, sigma, n};
     xb_parallel_for(ctx, pieces_of(n), chain_piece, &job);
 }
 

@@ -1,34 +1,34 @@
-/* comm.h: the communicator of a context: it connects a deal (crossbayes/deal.h) with the
- * processes that share its items: files (deal/share.c, deal/merge.c) or the ranks of an MPI
- * program (deal/ranks.c). A context without one does everything itself.
+/* comm.h: the communicator of a context: it connects a piece of work (crossbayes/work.h)
+ * with the processes that share its items: files (work/share.c, work/merge.c) or the
+ * ranks of an MPI program (work/ranks.c). A context without one does everything itself.
  *
- * Ranks may also work together: all make the same calls, each has all results, and what is
- * divided among them (deals, rows of a training batch, draws) is put together again by the
- * operations below. These never fail: after the first error they do nothing, and
- * xb_comm_check() returns that error. Callers check before they use the numbers. */
+ * Ranks may also work together: all make the same calls, each has all results, and what
+ * is divided among them (work in items, rows of a training batch, draws) is put together
+ * again by the operations below. These never fail: after the first error they do nothing,
+ * and xb_comm_check() returns that error. Callers check before they use the numbers. */
 #ifndef XB_BASE_COMM_H
 #define XB_BASE_COMM_H
 
 #include "base/ctx.h"
 #include "base/os.h"
 #include "base/tree.h"
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 
-enum { XB_DEAL_NAME = 32 };
+enum { XB_WORK_NAME = 32 };
 
-typedef struct xb_deal_item {
+typedef struct xb_work_item {
     void *result; /* NULL: not here */
     int64_t size;
-} xb_deal_item;
+} xb_work_item;
 
 typedef struct xb_comm xb_comm;
 
-struct xb_deal {
-    char name[XB_DEAL_NAME];
-    int64_t number; /* among the deals of the context */
+struct xb_work {
+    char name[XB_WORK_NAME];
+    int64_t number; /* among the work of the context */
     int64_t count;
     xb_comm *comm;      /* NULL: all items are done here */
-    xb_deal_item *item; /* [count] */
+    xb_work_item *item; /* [count] */
     int64_t next;       /* the first item not yet handed out here */
     xb_os_lock lock;    /* of `item` and `next` */
 };
@@ -36,20 +36,20 @@ struct xb_deal {
 struct xb_comm {
     const char *word;   /* "shares", "ranks" */
     int64_t rank, size; /* number of this process, from 0, and number of processes */
-    int64_t deals;      /* opened so far */
-    bool busy;          /* a deal is open */
+    int64_t begun;      /* pieces of work opened so far */
+    bool busy;          /* a piece of work is open */
     bool together;      /* all make the same calls and get all results */
     bool strict;        /* together, and work that is too little for all is refused */
     bool broken;        /* an operation was given up: its numbers are meaningless */
-    /* Optional: called when a deal begins and ends, and when the result of an item is
-     * stored. */
-    xb_status (*open)(xb_ctx *ctx, xb_comm *comm, xb_deal *deal);
-    void (*close)(xb_comm *comm, xb_deal *deal);
-    void (*put)(xb_comm *comm, xb_deal *deal, int64_t item);
-    /* Finds an item for this process; the deal's lock is not held. */
-    bool (*next)(xb_comm *comm, xb_deal *deal, int64_t *item);
-    /* Fills deal->item, or returns XB_E_ELSEWHERE. */
-    xb_status (*collect)(xb_ctx *ctx, xb_comm *comm, xb_deal *deal);
+    /* Optional: called when a piece of work begins and ends, and when the result of an
+     * item is stored. */
+    xb_status (*open)(xb_ctx *ctx, xb_comm *comm, xb_work *work);
+    void (*close)(xb_comm *comm, xb_work *work);
+    void (*put)(xb_comm *comm, xb_work *work, int64_t item);
+    /* Finds an item for this process; the work's lock is not held. */
+    bool (*next)(xb_comm *comm, xb_work *work, int64_t *item);
+    /* Fills work->item, or returns XB_E_ELSEWHERE. */
+    xb_status (*collect)(xb_ctx *ctx, xb_comm *comm, xb_work *work);
     void (*destroy)(xb_comm *comm);
     /* Optional; there where ranks can be together. Bytes to one rank while others come
      * from another; -1: none of the one or the other. False: given up. */
@@ -66,11 +66,12 @@ struct xb_comm {
 void xb_comm_set(xb_ctx *ctx, xb_comm *comm);
 
 /* The next item in order, for one process that does them all, or every size-th. */
-bool xb_deal_next_here(xb_deal *deal, int64_t *item, int64_t first, int64_t step);
+bool xb_work_next_here(xb_work *work, int64_t *item, int64_t first, int64_t step);
 
 /* ---- ranks together */
 
-/* The context's, where several ranks are together and no deal is open; else NULL. */
+/* The context's, where several ranks are together and no piece of work is open; else
+ * NULL. */
 xb_comm *xb_comm_together(const xb_ctx *ctx);
 /* Whether this process writes what all have: it is alone, or the first rank. */
 bool xb_comm_first(const xb_ctx *ctx);

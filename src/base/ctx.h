@@ -20,7 +20,7 @@ struct xb_ctx {
     xb_notice_fn notice;
     void *notice_arg;
     xb_files *files;      /* read and written; never NULL */
-    struct xb_comm *comm; /* processes that share deals; NULL: this process alone */
+    struct xb_comm *comm; /* processes that share work; NULL: this process alone */
 };
 
 #endif

@@ -48,7 +48,7 @@ typedef struct comparison {
 void xb_evaluate_options_init(xb_evaluate_options *opt, size_t size)
 {
     const xb_evaluate_options standard = {
-        .samples = 1000, .most = 40000, .tolerance = 0.01, .seed = 1};
+        .draws = 1000, .max_draws = 40000, .tolerance = 0.01, .seed = 1};
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
@@ -243,7 +243,7 @@ static xb_status score_law(xb_ctx *ctx, const job *j, xb_scores **out, const xb_
                            int64_t draws)
 {
     xb_predict_options opt = predict_options(j, law);
-    opt.samples = draws;
+    opt.draws = draws;
     return xb_score_model(ctx, out, j->model, j->rows, j->target, &opt);
 }
 
@@ -304,7 +304,7 @@ static xb_status find_draws(xb_ctx *ctx, const job *j)
     XB_TRY(j->e->laws > 1 ? wanted_by_verdicts(ctx, &wanted, j)
                           : wanted_by_scores(ctx, &wanted, j));
     wanted = step * ceil(fmax(wanted, PILOT) / step);
-    j->e->draws = (int64_t)fmin(wanted, (double)j->opt.most);
+    j->e->draws = (int64_t)fmin(wanted, (double)j->opt.max_draws);
     return XB_OK;
 }
 
@@ -313,17 +313,17 @@ static xb_status find_draws(xb_ctx *ctx, const job *j)
 static xb_status check(xb_ctx *ctx, const job *j, const xb_law *const *laws,
                        int64_t n_laws)
 {
-    const int64_t most = (int64_t)XB_DRAWS_MOST; /* at once: 80 MB an output of a row */
+    const int64_t most = (int64_t)XB_DRAWS_MAX; /* at once: 80 MB an output of a row */
     if (j->rows->n < 1 || n_laws < 0 || (n_laws > 0 && !laws))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld rows under %lld laws: expected 1 or more and 0 or more",
                        (long long)j->rows->n, (long long)n_laws);
-    if (j->opt.samples < 0 || j->opt.samples > most)
+    if (j->opt.draws < 0 || j->opt.draws > most)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws: expected 0 (automatic) to %lld",
-                       (long long)j->opt.samples, (long long)most);
-    if (j->opt.most < 1 || j->opt.most > most)
+                       (long long)j->opt.draws, (long long)most);
+    if (j->opt.max_draws < 1 || j->opt.max_draws > most)
         return xb_fail(ctx, XB_E_ARGUMENT, "at most %lld draws: expected 1 to %lld",
-                       (long long)j->opt.most, (long long)most);
+                       (long long)j->opt.max_draws, (long long)most);
     return XB_OK;
 }
 
@@ -354,7 +354,7 @@ static xb_status run(xb_ctx *ctx, const job *j, const xb_law *const *laws, int64
 {
     xb_evaluation *e = j->e;
     e->n = j->rows->n;
-    e->draws = j->opt.samples;
+    e->draws = j->opt.draws;
     XB_TRY(take_laws(ctx, j, laws, n_laws));
     if (e->draws == 0) XB_TRY(find_draws(ctx, j));
     if (e->laws > 1) XB_TRY(compare_laws(ctx, j));

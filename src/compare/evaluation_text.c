@@ -23,11 +23,15 @@ XB_PRINTF(3, 4) static xb_status say(xb_ctx *ctx, char **out, const char *format
     return *out ? XB_OK : XB_E_MEMORY;
 }
 
-/* "0.012 of the epistemic sd (noise alone 0.003)". */
+/* "0.012 of the epistemic sd (noise alone 0.003)". What is measured includes the noise; if
+ * it is larger than the bound that the verdict "same" rests on, the bound is given, too. */
 static const char *gap_text(char *out, size_t size, const xb_gap *gap, const char *of)
 {
     if (isnan(gap->noise))
         snprintf(out, size, "%.2g of %s (noise unknown)", gap->rms, of);
+    else if (gap->verdict == XB_VERDICT_SAME && gap->upper < gap->rms)
+        snprintf(out, size, "%.2g of %s (noise alone %.2g; without it at most %.2g)",
+                 gap->rms, of, gap->noise, gap->upper);
     else
         snprintf(out, size, "%.2g of %s (noise alone %.2g)", gap->rms, of, gap->noise);
     return out;
@@ -92,11 +96,11 @@ static xb_status describe_needed(xb_ctx *ctx, xb_evaluated_law *law)
     if (xb_distances_verdict(d) != XB_VERDICT_UNRESOLVED) return XB_OK;
     if (draws < DRAWS_FEW)
         return say(ctx, &law->needed, "fewer than %d draws cannot decide", DRAWS_FEW);
-    if (!(needed <= XB_DRAWS_MOST))
+    if (!(needed <= XB_DRAWS_MAX))
         return say(ctx, &law->needed,
                    "the gap is so close to the tolerance that more than %.0e draws, the "
                    "largest number possible, would be needed",
-                   XB_DRAWS_MOST);
+                   XB_DRAWS_MAX);
     if (needed <= (double)draws)
         return say(ctx, &law->needed, "a few more draws would decide");
     return say(ctx, &law->needed, "about %.2g draws would decide", needed);

@@ -1,6 +1,6 @@
 /* gap.c: see gap.h; maths C17.
  *
- * A gap has an interval, [least, bound], and the verdict follows from its position: below
+ * A gap has an interval, [lower, upper], and the verdict follows from its position: below
  * the tolerance, above it, or across it. The intervals of all three gaps hold at once
  * with 95 %, whatever the dependence between points and gaps, so more draws move a
  * verdict from "cannot tell" to one side and not from one side to the other. */
@@ -38,8 +38,8 @@ double xb_gap_draws_least(double memory)
 static xb_verdict verdict_of(const xb_gap *g, const xb_gap_case *c)
 {
     if ((double)c->draws < c->least) return XB_VERDICT_UNRESOLVED;
-    return g->bound <= c->tolerance  ? XB_VERDICT_SAME
-           : g->least > c->tolerance ? XB_VERDICT_DIFFERENT
+    return g->upper <= c->tolerance  ? XB_VERDICT_SAME
+           : g->lower > c->tolerance ? XB_VERDICT_DIFFERENT
                                      : XB_VERDICT_UNRESOLVED;
 }
 
@@ -49,7 +49,7 @@ static double draws_for(double growth, const xb_gap_case *c)
 {
     if (isnan(growth)) return NAN;
     double draws = fmax(ceil((double)c->draws * fmax(1, growth)), c->least);
-    return draws <= XB_DRAWS_MOST ? draws : INFINITY;
+    return draws <= XB_DRAWS_MAX ? draws : INFINITY;
 }
 
 /* The noise q at which sqrt(excess^2 + q^2) is t q away from the tolerance. */
@@ -67,8 +67,8 @@ xb_gap xb_gap_of(const xb_gap_sums *sums, const xb_gap_case *c)
     double reach = xb_gap_reach(c->groups);
     xb_gap g = {.rms = sqrt(square), .noise = sqrt(noise2)};
     g.excess = sqrt(fmax(0, square - noise2));
-    g.bound = g.rms + reach * g.noise;
-    g.least = fmax(0, g.rms - reach * g.noise);
+    g.upper = g.rms + reach * g.noise;
+    g.lower = fmax(0, g.rms - reach * g.noise);
     g.largest = sums->largest;
     g.largest_error = sums->largest_error;
     g.largest_at = sums->largest_at;
@@ -105,8 +105,8 @@ xb_gap xb_gap_of_square(const xb_gap_square *q, const xb_gap_sums *sums,
     double reach = xb_gap_reach(c->groups);
     xb_gap g = {.rms = root(q->measured), .excess = root(q->fair)};
     g.noise = root(q->measured + q->unseen - q->fair);
-    g.bound = root(q->fair + above(q, reach));
-    g.least = root(q->fair - reach * q->error);
+    g.upper = root(q->fair + above(q, reach));
+    g.lower = root(q->fair - reach * q->error);
     g.largest = root(sums->largest);
     g.largest_error =
         g.largest > 0 ? sums->largest_error / (2 * g.largest) : root(sums->largest_error);
@@ -132,8 +132,8 @@ xb_gap xb_gap_none(void)
     return (xb_gap){.rms = NAN,
                     .noise = NAN,
                     .excess = NAN,
-                    .least = NAN,
-                    .bound = NAN,
+                    .lower = NAN,
+                    .upper = NAN,
                     .largest = NAN,
                     .largest_error = NAN,
                     .largest_at = -1,

@@ -1,4 +1,4 @@
-/* score_bytes.c: scores as bytes, from one process to another (crossbayes/deal.h). Both
+/* score_bytes.c: scores as bytes, from one process to another (crossbayes/work.h). Both
  * know the shape of the scores, that of `like`, and have the same build, so only numbers
  * are sent: the scores, the arrays, the doubt, then the same of each target. */
 #include <string.h>

@@ -40,7 +40,7 @@ static bool by_draw(const work *w)
 /* A scorer of numbers, or of counts. */
 static xb_status make_scorer(xb_ctx *ctx, work *w)
 {
-    XB_TRY(xb_target_scorer_create(ctx, &w->numbers, w->n, w->chunk, w->opt->samples,
+    XB_TRY(xb_target_scorer_create(ctx, &w->numbers, w->n, w->chunk, w->opt->draws,
                                    w->outputs, NULL));
     if (!xb_model_of_counts(w->model)) return XB_OK;
     w->size = xb_new(ctx, w->members * w->outputs, sizeof *w->size);
@@ -51,7 +51,7 @@ static xb_status make_scorer(xb_ctx *ctx, work *w)
 
 static xb_status work_plan(xb_ctx *ctx, work *w)
 {
-    const int64_t draws = w->opt->samples, classes = w->model->classes;
+    const int64_t draws = w->opt->draws, classes = w->model->classes;
     if (w->n < 1 || draws < 1)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "draws: %lld, rows: %lld; expected 1 or more of each",
@@ -90,7 +90,7 @@ static void work_free(work *w)
 static xb_status add_numbers(xb_ctx *ctx, work *w, const xb_rows *part,
                              const double *target)
 {
-    const int64_t draws = w->opt->samples, n = part->n * w->outputs;
+    const int64_t draws = w->opt->draws, n = part->n * w->outputs;
     xb_mixture p = {w->value, w->noise, draws, n, .sd_shared = true};
     if (w->size) {
         p.sd = NULL; /* rates determine their noise */
@@ -108,7 +108,7 @@ static xb_status add_numbers(xb_ctx *ctx, work *w, const xb_rows *part,
 
 static xb_status add_rows(xb_ctx *ctx, work *w, const xb_rows *part, const double *target)
 {
-    const int64_t draws = w->opt->samples, n = part->n;
+    const int64_t draws = w->opt->draws, n = part->n;
     XB_TRY(xb_predict_draws_rows(ctx, w->value, NULL, w->model, part, 0, draws, w->opt));
     if (w->disagreement) xb_disagreement_add(w->disagreement, w->value, n);
     if (w->numbers) return add_numbers(ctx, w, part, target);

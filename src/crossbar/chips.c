@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "crossbar/assay.h"
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 
 enum { GAPS = 3 };
 
@@ -70,14 +70,14 @@ static xb_status put_in_order(xb_ctx *ctx, xb_chips *c, const xb_assay_result *d
     return gather(ctx, &c->gap, c, digital, GAPS, gap_of);
 }
 
-/* ---- chips of several arrays, an item of a deal each, in order */
+/* ---- chips of several arrays, an item of the work each, in order */
 
 typedef struct chip_job {
     xb_assay *assay;
     const xb_array *const *array; /* [arrays] */
     xb_chips **chips;             /* [arrays] */
     int64_t arrays, total;
-    xb_deal *deal;
+    xb_work *work;
     unsigned char *packed; /* room for a result of `bytes` */
     int64_t bytes;
 } chip_job;
@@ -102,14 +102,14 @@ static xb_status assay_item(xb_ctx *ctx, const chip_job *job, int64_t item)
     XB_TRY(xb_assay_chip(ctx, &r, job->assay, job->array[i], chip));
     xb_assay_result_pack(job->packed, r);
     xb_assay_result_destroy(r);
-    return xb_deal_put(ctx, job->deal, item, job->packed, job->bytes);
+    return xb_work_put(ctx, job->work, item, job->packed, job->bytes);
 }
 
 static xb_status take_item(xb_ctx *ctx, const chip_job *job, int64_t item)
 {
     int64_t chip = 0;
     const int64_t i = array_of(job, item, &chip);
-    XB_TRY(xb_deal_copy(ctx, job->deal, item, job->packed, job->bytes));
+    XB_TRY(xb_work_copy(ctx, job->work, item, job->packed, job->bytes));
     return xb_assay_result_unpack(ctx, &job->chips[i]->chip[chip], job->packed,
                                   xb_assay_digital(job->assay));
 }
@@ -120,9 +120,9 @@ static xb_status run_deal(xb_ctx *ctx, chip_job *job)
     job->bytes = xb_assay_result_bytes(xb_assay_digital(job->assay));
     job->packed = xb_new(ctx, job->bytes, 1);
     if (!job->packed) return XB_E_MEMORY;
-    XB_TRY(xb_deal_open(ctx, &job->deal, "chips", job->total));
-    while (xb_deal_next(job->deal, &item)) XB_TRY(assay_item(ctx, job, item));
-    XB_TRY(xb_deal_collect(ctx, job->deal));
+    XB_TRY(xb_work_open(ctx, &job->work, "chips", job->total));
+    while (xb_work_next(job->work, &item)) XB_TRY(assay_item(ctx, job, item));
+    XB_TRY(xb_work_collect(ctx, job->work));
     for (item = 0; item < job->total; item++) XB_TRY(take_item(ctx, job, item));
     for (int64_t i = 0; i < job->arrays; i++)
         XB_TRY(put_in_order(ctx, job->chips[i], xb_assay_digital(job->assay)));
@@ -159,7 +159,7 @@ xb_status xb_chips_create_all(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
         else
             xb_chips_destroy(job.chips[i]);
     }
-    xb_deal_close(job.deal);
+    xb_work_close(job.work);
     free(job.packed);
     free(job.chips);
     return status;
@@ -251,7 +251,7 @@ double xb_chips_yield(const xb_chips *chips, const char *name, double loss)
     return (double)kept / (double)chips->n;
 }
 
-double xb_chips_kept(const xb_chips *chips, const char *name, double share)
+double xb_chips_loss(const xb_chips *chips, const char *name, double share)
 {
     const int64_t k = score_find(chips, name);
     if (k < 0 || !(share > 0 && share <= 1)) return NAN;

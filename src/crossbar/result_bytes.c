@@ -1,5 +1,5 @@
 /* result_bytes.c: what an assay found as bytes, from one process to another
- * (crossbayes/deal.h). The digital model's result has the shape of all; what is used as
+ * (crossbayes/work.h). The digital model's result has the shape of all; what is used as
  * an index is checked, since the bytes may come from a file. */
 #include <string.h>
 

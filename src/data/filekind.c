@@ -233,7 +233,7 @@ xb_filekind xb_filekind_of(const void *bytes, size_t size)
     return kind;
 }
 
-xb_filekind xb_filekind_look(const char *path)
+xb_filekind xb_filekind_detect(const char *path)
 {
     xb_os_info info;
     char head[HEAD];
@@ -273,5 +273,5 @@ xb_status xb_filekind_explain(xb_ctx *ctx, xb_status status, const char *path,
                               xb_filekind expected)
 {
     if (status != XB_E_INPUT) return status;
-    return xb_filekind_refuse(ctx, status, path, xb_filekind_look(path), expected);
+    return xb_filekind_refuse(ctx, status, path, xb_filekind_detect(path), expected);
 }

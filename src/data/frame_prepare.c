@@ -56,7 +56,7 @@ static xb_status mark_kept(xb_filling *f, const xb_csv_head *head)
     xb_preparing *p = &f->prepare;
     bool *kept = xb_new(f->ctx, f->columns, sizeof *kept);
     if (!kept) return XB_E_MEMORY;
-    xb_status status = mark(f, kept, head, f->opt->keep, f->opt->n_keep);
+    xb_status status = mark(f, kept, head, f->opt->use_anyway, f->opt->n_use_anyway);
     for (int64_t i = 0; i < f->wanted; i++) {
         p->keep[i] = kept[f->column[i]] || f->opt->columns;
         p->place[i] = f->column[i] - targets_before(f, f->column[i]);

@@ -343,7 +343,7 @@ static xb_status check_options(xb_ctx *ctx, const xb_image_options *opt)
     if (opt->channels != 1 && opt->channels != 3)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld channels, expected 3, or 1 for grey",
                        (long long)opt->channels);
-    if (!opt->unlabelled && !opt->ages_in_names && !opt->targets)
+    if (!opt->unlabelled && !opt->ages_in_names && !opt->target_table)
         return xb_fail(
             ctx, XB_E_ARGUMENT,
             "a folder of images has no targets of its own: a table of targets is needed");
@@ -362,5 +362,6 @@ xb_status xb_images_read_folder(xb_ctx *ctx, xb_images *m, const char *path,
     for (int i = 0; i < PIECES; i++) free(job.bytes[i]);
     xb_folder_free(&job.folder);
     if (status != XB_OK || opt->unlabelled) return status;
-    return opt->targets ? xb_images_read_targets(ctx, m, opt) : xb_images_ages(ctx, m);
+    return opt->target_table ? xb_images_read_targets(ctx, m, opt)
+                             : xb_images_ages(ctx, m);
 }

@@ -190,7 +190,7 @@ static xb_status read_table(target_reading *r)
 {
     xb_source source;
     xb_csv_visitor visitor = {.arg = r, .head = choose_columns, .row = take_row};
-    XB_TRY(xb_source_open(r->ctx, &source, r->opt->targets));
+    XB_TRY(xb_source_open(r->ctx, &source, r->opt->target_table));
     xb_status status = xb_csv_read(&source, &visitor);
     xb_source_close(&source);
     return xb_source_explain(&source, status, XB_KIND_TABLE);

@@ -58,7 +58,7 @@ static bool looks_idx(const char *path)
     return gzipped ? unpacks_to_idx(path) : is_idx_head(head);
 }
 
-xb_image_source xb_images_look(const char *path)
+xb_image_source xb_images_detect(const char *path)
 {
     xb_os_info info;
     if (strcmp(path, "-") == 0 || !xb_os_look(&info, path)) return XB_IMAGES_NONE;
@@ -123,7 +123,7 @@ static xb_status open_images(xb_ctx *ctx, xb_images **out, const char *path,
 {
     xb_images *images = xb_new(ctx, 1, sizeof *images);
     if (!images) return XB_E_MEMORY;
-    xb_status status = xb_images_look(path) == XB_IMAGES_IDX
+    xb_status status = xb_images_detect(path) == XB_IMAGES_IDX
                            ? xb_images_read_idx(ctx, images, path, opt)
                            : xb_images_read_folder(ctx, images, path, opt);
     if (status == XB_OK) status = xb_images_finish(ctx, images);

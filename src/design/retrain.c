@@ -112,7 +112,7 @@ static xb_status train_variant(xb_ctx *ctx, xb_variant *v, const xb_design *d)
         opt.start = m;
         opt.mle_epochs = 0;
     }
-    if (v->aware) opt.samples *= AWARE_DRAWS;
+    if (v->aware) opt.draws *= AWARE_DRAWS;
     const xb_status status = xb_train(ctx, &v->own, NULL, d->opt.retrain, &opt);
     v->model = v->own;
     free(net);

@@ -46,8 +46,8 @@ static xb_axis_kind kind_of(const char *key)
     } kinds[] = {{"draws", XB_AXIS_DRAWS},
                  {"tile", XB_AXIS_TILE},
                  {"width", XB_AXIS_WIDTH},
-                 {"n_eff", XB_AXIS_N_EFF},
-                 {"aware", XB_AXIS_AWARE}};
+                 {"n_eff_penalty", XB_AXIS_N_EFF},
+                 {"for_array", XB_AXIS_AWARE}};
     for (int i = 0; i < XB_COUNT(kinds); i++)
         if (same_key(kinds[i].key, key)) return kinds[i].kind;
     return XB_AXIS_FIELD;
@@ -82,8 +82,7 @@ static xb_status check_value(xb_ctx *ctx, const xb_design_space *space,
     if (axis->kind == XB_AXIS_WIDTH) return check_whole(ctx, axis->key, value, 1, 65536);
     if (axis->kind == XB_AXIS_AWARE) return check_whole(ctx, axis->key, value, 0, 1);
     if (axis->kind == XB_AXIS_N_EFF && !(value >= 0 && value <= 1e6))
-        return xb_fail(ctx, XB_E_INPUT, "n_eff is %g, expected a penalty of 0 or more",
-                       value);
+        return xb_fail(ctx, XB_E_INPUT, "n_eff_penalty is %g, expected 0 or more", value);
     if (is_bits(axis->key) && value == 0)
         return xb_fail(ctx, XB_E_INPUT,
                        "%s is 0: a design needs converters, expected 2 to 20 bits",

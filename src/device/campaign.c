@@ -24,7 +24,7 @@ typedef struct readings {
 
 void xb_device_options_init(xb_device_options *opt, size_t size)
 {
-    const xb_device_options standard = {.least = 20, .unit = "S"};
+    const xb_device_options standard = {.min_cells = 20, .unit = "S"};
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
@@ -311,7 +311,7 @@ static xb_status measure(readings *all, xb_device **out, const xb_device_options
     XB_TRY(check_cells(all));
     XB_TRY(find_times(all, &when));
     qsort(all->r, (size_t)all->n, sizeof *all->r, by_place);
-    XB_TRY(choose_states(all, &c, &when, opt->least));
+    XB_TRY(choose_states(all, &c, &when, opt->min_cells));
     XB_TRY(order_states(all, &c));
     xb_device *d = NULL;
     XB_TRY(xb_device_new(all->ctx, &d, c.n, when.n, 0));
@@ -336,10 +336,9 @@ xb_status xb_device_measure(xb_ctx *ctx, xb_device **out, const xb_campaign *cam
     xb_device_options chosen_opt;
     XB_TRY(XB_OPTIONS_READ(ctx, device, &chosen_opt, opt, source));
     if (campaign->n < 1) return xb_fail(ctx, XB_E_INPUT, "the campaign has no readings");
-    if (chosen_opt.least < NODE_LEAST)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "at least %lld cells per state: expected %d or more",
-                       (long long)chosen_opt.least, NODE_LEAST);
+    if (chosen_opt.min_cells < NODE_LEAST)
+        return xb_fail(ctx, XB_E_ARGUMENT, "min_cells is %lld, expected %d or more",
+                       (long long)chosen_opt.min_cells, NODE_LEAST);
     char source[XB_DEVICE_TEXT + 2] = "";
     if (chosen_opt.source) snprintf(source, sizeof source, "%.255s: ", chosen_opt.source);
     readings all = {.ctx = ctx, .n = campaign->n, .source = source};

@@ -36,7 +36,7 @@ static xb_status analyse(xb_ctx *ctx, reading_of *out, const xb_recording *rec,
 {
     xb_series_options s = xb_series_options_default();
     xb_fit_options f = xb_fit_options_default();
-    s.interval = rec->interval;
+    s.sample_interval = rec->sample_interval;
     s.unit = f.unit = unit;
     s.source = f.source = rec->source;
     XB_TRY(xb_series_run(ctx, &out->series, rec->x, rec->n, &s));

@@ -50,7 +50,7 @@ static xb_status check_options(xb_ctx *ctx, const xb_fit_options *opt)
                        opt->fixed_offset);
     if (!(opt->level > 0 && opt->level < 1))
         return xb_fail(ctx, XB_E_INPUT, "level %g: expected between 0 and 1", opt->level);
-    if (opt->optimizer == XB_OPTIMIZER_ADAM &&
+    if (opt->optimiser == XB_OPTIMISER_ADAM &&
         !(opt->adam_rate > 0 && opt->adam_rate < 1))
         return xb_fail(ctx, XB_E_INPUT, "rate %g: expected between 0 and 1",
                        opt->adam_rate);

@@ -166,7 +166,7 @@ static xb_status fit_points(any_data *d, xb_fit_family *out, const xb_fit_task *
     double start[XB_LAW_PARAMS + 2] = {0};
     XB_TRY(start_at(d, start, task));
     xb_problem p = problem_on(d, task);
-    bool adam = task->opt->optimizer == XB_OPTIMIZER_ADAM;
+    bool adam = task->opt->optimiser == XB_OPTIMISER_ADAM;
     xb_optimum best =
         adam ? xb_adam(&p, start, task->opt->adam_rate) : xb_newton(&p, start);
     return describe(d, out, &p, &best, task);

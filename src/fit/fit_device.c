@@ -71,7 +71,7 @@ static xb_optimum climb(xb_problem *p, const xb_fit_task *task,
                         xb_device_data *rough_data, double start[STARTS][XB_VARIABLES])
 {
     xb_optimum best = {.value = -INFINITY};
-    if (task->opt->optimizer == XB_OPTIMIZER_ADAM) {
+    if (task->opt->optimiser == XB_OPTIMISER_ADAM) {
         best = xb_adam(p, start[0], task->opt->adam_rate);
     } else {
         xb_problem rough = *p;

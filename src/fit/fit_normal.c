@@ -82,7 +82,7 @@ static xb_optimum climb(const xb_problem *p, const xb_fit_task *task)
         start[CENTRE] = (task->offset - s->mean) / s->sd;
         start[LOG_S] = 0.5 * log1p(-m[i] * m[i]);
         start[D] = m[i];
-        bool adam = task->opt->optimizer == XB_OPTIMIZER_ADAM;
+        bool adam = task->opt->optimiser == XB_OPTIMISER_ADAM;
         xb_optimum one =
             adam ? xb_adam(p, start, task->opt->adam_rate) : xb_newton(p, start);
         if (i == 0 || one.value > best.value) best = one;

@@ -6,17 +6,17 @@
 #include "base/choice.h"
 #include "fit/fit.h"
 
-static const char *const optimizers[] = {"newton", "adam"};
+static const char *const optimisers[] = {"newton", "adam"};
 static const char *const criteria[] = {"aic", "bic"};
 
-const char *xb_optimizer_name(xb_optimizer optimizer) { return optimizers[optimizer]; }
+const char *xb_optimiser_name(xb_optimiser optimiser) { return optimisers[optimiser]; }
 
-xb_status xb_optimizer_parse(xb_ctx *ctx, xb_optimizer *out, const char *text)
+xb_status xb_optimiser_parse(xb_ctx *ctx, xb_optimiser *out, const char *text)
 {
     int found;
-    XB_TRY(xb_choice_parse(ctx, &found, "optimizer", text, optimizers,
-                           XB_COUNT(optimizers)));
-    *out = (xb_optimizer)found;
+    XB_TRY(xb_choice_parse(ctx, &found, "optimiser", text, optimisers,
+                           XB_COUNT(optimisers)));
+    *out = (xb_optimiser)found;
     return XB_OK;
 }
 

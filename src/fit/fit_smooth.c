@@ -135,7 +135,7 @@ static xb_status climb(xb_ctx *ctx, xb_optimum *best, xb_problem *p, const smoot
     xb_problem rough = *p;
     rough.arg = &rough_data;
     rough.aim = ROUGH_AIM;
-    bool adam = f->task->opt->optimizer == XB_OPTIMIZER_ADAM;
+    bool adam = f->task->opt->optimiser == XB_OPTIMISER_ADAM;
     double from[VARIABLES], offset = (f->task->offset - f->centre) / f->unit;
     for (int i = 0; i < f->family->n_starts; i++) {
         XB_TRY(start_at(ctx, from, f->family, i, f->task->opt->has_fixed_offset, offset));

@@ -184,8 +184,8 @@ double xb_law_kl_gaussian(const xb_law *law)
 
 double xb_law_lower(const xb_law *law) { return law->lower; }
 double xb_law_upper(const xb_law *law) { return law->upper; }
-bool xb_law_normal(const xb_law *law) { return law->family->normal; }
-bool xb_law_symmetric(const xb_law *law) { return law->symmetric; }
+bool xb_law_is_gaussian(const xb_law *law) { return law->family->normal; }
+bool xb_law_is_symmetric(const xb_law *law) { return law->symmetric; }
 
 int64_t xb_law_panels(const xb_law *law, double *out, int64_t capacity)
 {

@@ -70,7 +70,7 @@ static xb_status look_on(xb_ctx *ctx, xb_prediction *out, const xb_model *model,
     const int64_t members = xb_model_member_count(model);
     int64_t n = rows->n;
     for (int64_t i = 0; i < n; i++) select[i] = i;
-    opt->samples = FIRST * members < most ? FIRST * members : most;
+    opt->draws = FIRST * members < most ? FIRST * members : most;
     for (;;) {
         xb_rows part = *rows;
         for (int64_t i = 0; i < n; i++)
@@ -79,11 +79,11 @@ static xb_status look_on(xb_ctx *ctx, xb_prediction *out, const xb_model *model,
         part.n = n;
         xb_prediction *p = NULL;
         XB_TRY(xb_predict_rows_here(ctx, &p, model, &part, opt, NULL));
-        out->draws = opt->samples;
-        n = take_settled(out, p, select, n, opt->samples == most);
+        out->draws = opt->draws;
+        n = take_settled(out, p, select, n, opt->draws == most);
         xb_prediction_destroy(p);
         if (n == 0) return XB_OK;
-        opt->samples = xb_next_look(opt->samples, members, most);
+        opt->draws = xb_next_look(opt->draws, members, most);
     }
 }
 
@@ -91,7 +91,7 @@ xb_status xb_predict_adaptive(xb_ctx *ctx, xb_prediction *out, const xb_model *m
                               const xb_rows *rows, const xb_predict_options *opt)
 {
     xb_predict_options each = *opt;
-    const int64_t most = opt->samples;
+    const int64_t most = opt->draws;
     each.adaptive = false;
     each.needs = true;
     int64_t *select = xb_new(ctx, 2 * rows->n, sizeof *select);

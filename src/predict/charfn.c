@@ -195,8 +195,8 @@ static xb_status with_rule(xb_ctx *ctx, xb_charfn *c, const xb_rule *rule)
 xb_status xb_charfn_make(xb_ctx *ctx, xb_charfn *out, const xb_law *law)
 {
     xb_moments moments = xb_law_moments(law);
-    xb_charfn c = {.gaussian = xb_law_normal(law),
-                   .symmetric = xb_law_symmetric(law),
+    xb_charfn c = {.gaussian = xb_law_is_gaussian(law),
+                   .symmetric = xb_law_is_symmetric(law),
                    .skewness = moments.skewness,
                    .excess_kurtosis = moments.excess_kurtosis};
     xb_rule rule;

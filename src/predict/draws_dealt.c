@@ -1,11 +1,12 @@
 /* draws_dealt.c: predictions of few rows under many draws by several processes
- * (crossbayes/deal.h): each process makes one run of draws, and the process that collects
+ * (crossbayes/work.h): each process makes one run of draws, and the process that collects
  * them summarises. A draw is a function of its number (maths P1), so it is the same in
- * every process. Rows go in chunks whose draws fit into memory, one deal per chunk. */
+ * every process. Rows go in chunks whose draws fit into memory, one piece of work per
+ * chunk. */
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 #include "data/rows.h"
 #include "predict/predict.h"
 #include "vi/model.h"
@@ -17,12 +18,12 @@ typedef struct draws_job {
     unsigned char *all;  /* [draws][width] outputs of `each` bytes */
     int64_t width, each;
     int64_t runs;
-    xb_deal *deal;
+    xb_work *work;
 } draws_job;
 
 static int64_t first_of(const draws_job *job, int64_t run)
 {
-    return run * job->opt->samples / job->runs;
+    return run * job->opt->draws / job->runs;
 }
 
 /* Where the outputs of a run are, and their bytes. */
@@ -44,19 +45,19 @@ static xb_status make_run(xb_ctx *ctx, const draws_job *job, int64_t run)
     else
         XB_TRY(
             xb_predict_raw_rows(ctx, to, job->model, job->rows, first, count, job->opt));
-    return xb_deal_put(ctx, job->deal, run, to, bytes);
+    return xb_work_put(ctx, job->work, run, to, bytes);
 }
 
 static xb_status deal_draws(xb_ctx *ctx, draws_job *job)
 {
     int64_t run;
-    XB_TRY(xb_deal_open(ctx, &job->deal, "draws", job->runs));
-    while (xb_deal_next(job->deal, &run)) XB_TRY(make_run(ctx, job, run));
-    XB_TRY(xb_deal_collect(ctx, job->deal));
+    XB_TRY(xb_work_open(ctx, &job->work, "draws", job->runs));
+    while (xb_work_next(job->work, &run)) XB_TRY(make_run(ctx, job, run));
+    XB_TRY(xb_work_collect(ctx, job->work));
     for (run = 0; run < job->runs; run++) {
         int64_t bytes = 0;
         void *to = place_of(job, run, &bytes);
-        XB_TRY(xb_deal_copy(ctx, job->deal, run, to, bytes));
+        XB_TRY(xb_work_copy(ctx, job->work, run, to, bytes));
     }
     return XB_OK;
 }
@@ -65,8 +66,8 @@ static xb_status predict_chunk(xb_ctx *ctx, xb_prediction *p, int64_t row, draws
 {
     xb_prediction *part = NULL;
     xb_status status = deal_draws(ctx, job);
-    xb_deal_close(job->deal);
-    job->deal = NULL;
+    xb_work_close(job->work);
+    job->work = NULL;
     if (status == XB_OK)
         status =
             xb_predict_rows_here(ctx, &part, job->model, job->rows, job->opt, job->all);
@@ -96,11 +97,11 @@ static xb_status predict_chunks(xb_ctx *ctx, xb_prediction *p, draws_job *job,
 xb_status xb_predict_draws_dealt(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                                  const xb_rows *rows, const xb_predict_options *opt)
 {
-    const int64_t outputs = xb_model_outputs(model), draws = opt->samples;
+    const int64_t outputs = xb_model_outputs(model), draws = opt->draws;
     draws_job job = {.model = model,
                      .opt = opt,
                      .each = model->classes > 0 ? sizeof(double) : sizeof(float),
-                     .runs = xb_deal_processes(ctx)};
+                     .runs = xb_work_processes(ctx)};
     int64_t chunk = XB_PREDICT_VALUES / (draws * outputs);
     if (chunk < 1) chunk = 1;
     if (chunk > rows->n) chunk = rows->n;

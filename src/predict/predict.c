@@ -11,7 +11,7 @@
 
 #include "base/count_mass.h"
 #include "base/memory.h"
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 #include "crossbayes/extend.h"
 #include "data/rows.h"
 #include "predict/count_grid.h"
@@ -28,9 +28,9 @@ static const double standard_levels[] = {0.025, 0.975};
 
 void xb_predict_options_init(xb_predict_options *opt, size_t size)
 {
-    const xb_predict_options standard = {.samples = 1000,
+    const xb_predict_options standard = {.draws = 1000,
                                          .tolerance = 0.02,
-                                         .most = 100000,
+                                         .max_draws = 100000,
                                          .seed = 1,
                                          .interval_tolerance = 0.1};
     xb_options_fill(opt, size, &standard, sizeof standard);
@@ -130,7 +130,7 @@ static void summarise_number(const summary_job *job, int64_t i, const double *dr
 {
     xb_prediction *p = job->p;
     int64_t at = job->row + i, widths = job->scale ? p->draws : job->members;
-    double between = 0, noise[XB_MEMBERS_MOST];
+    double between = 0, noise[XB_MEMBERS_MAX];
     for (int64_t m = 0; m < job->members; m++) noise[m] = job->noise[m * job->rows + i];
     for (int64_t d = 0; job->scale && d < p->draws; d++)
         width[d] = job->scale[d] * noise[d % job->members];
@@ -152,7 +152,7 @@ static void summarise_count(const summary_job *job, int64_t i, const double *rat
                             double *room, double *error)
 {
     const int64_t k = i % job->p->targets, at = job->row + i;
-    double size[XB_MEMBERS_MOST];
+    double size[XB_MEMBERS_MAX];
     for (int64_t m = 0; m < job->members; m++)
         size[m] = job->size[m * job->p->targets + k];
     const xb_draw_summary s =
@@ -371,15 +371,15 @@ static xb_status take_memory(xb_ctx *ctx, xb_prediction *p, int64_t members,
 
 static xb_status check_options(xb_ctx *ctx, const xb_predict_options *opt)
 {
-    if (opt->samples < 0 || opt->samples > INT32_MAX)
+    if (opt->draws < 0 || opt->draws > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws: expected 0 or more",
-                       (long long)opt->samples);
-    if (opt->samples == 0 && !(opt->tolerance > 0))
+                       (long long)opt->draws);
+    if (opt->draws == 0 && !(opt->tolerance > 0))
         return xb_fail(ctx, XB_E_ARGUMENT, "a tolerance of %g: expected more than 0",
                        opt->tolerance);
-    if (opt->samples == 0 && (opt->most < 1 || opt->most > INT32_MAX))
+    if (opt->draws == 0 && (opt->max_draws < 1 || opt->max_draws > INT32_MAX))
         return xb_fail(ctx, XB_E_ARGUMENT, "at most %lld draws: expected 1 or more",
-                       (long long)opt->most);
+                       (long long)opt->max_draws);
     if (opt->quantiles < 0)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld quantiles: expected 0 or more",
                        (long long)opt->quantiles);
@@ -415,14 +415,14 @@ xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
     few.quantile = standard_levels;
     few.needs = false;
     xb_rows part = xb_rows_part(rows, 0, rows->n < look ? rows->n : look);
-    for (few.samples = start;; few.samples *= 2) {
-        if (few.samples > opt->most) few.samples = opt->most;
+    for (few.draws = start;; few.draws *= 2) {
+        if (few.draws > opt->max_draws) few.draws = opt->max_draws;
         xb_prediction *p = NULL;
         XB_TRY(xb_predict_rows_here(ctx, &p, model, &part, &few, NULL));
         double error = xb_prediction_error(p);
         xb_prediction_destroy(p);
-        *draws = few.samples;
-        if (error <= opt->tolerance || few.samples >= opt->most) return XB_OK;
+        *draws = few.draws;
+        if (error <= opt->tolerance || few.draws >= opt->max_draws) return XB_OK;
     }
 }
 
@@ -432,7 +432,7 @@ xb_status xb_prediction_room(xb_ctx *ctx, xb_prediction **out, const xb_model *m
     xb_prediction *p = xb_new(ctx, 1, sizeof *p);
     if (!p) return XB_E_MEMORY;
     p->n = n;
-    p->draws = opt->samples;
+    p->draws = opt->draws;
     p->classes = model->classes;
     p->targets = model->targets;
     p->quantiles = opt->quantile ? opt->quantiles : XB_COUNT(standard_levels);
@@ -465,7 +465,7 @@ xb_status xb_predict_draws_enough(xb_ctx *ctx, int64_t *draws, const xb_model *m
 {
     xb_predict_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
-    chosen.samples = 0;
+    chosen.draws = 0;
     chosen.adaptive = false;
     XB_TRY(check_options(ctx, &chosen));
     return xb_predict_enough(ctx, draws, model, rows, &chosen);
@@ -477,11 +477,11 @@ xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *mode
     xb_predict_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, predict, &chosen, opt, backend));
     XB_TRY(check_options(ctx, &chosen));
-    if (chosen.samples == 0 && chosen.adaptive) chosen.samples = chosen.most;
-    if (chosen.samples > 0) XB_TRY(xb_predict_check_draws(ctx, model, chosen.samples));
-    if (chosen.samples == 0)
-        XB_TRY(xb_predict_enough(ctx, &chosen.samples, model, rows, &chosen));
-    if (xb_deal_travels(ctx))
+    if (chosen.draws == 0 && chosen.adaptive) chosen.draws = chosen.max_draws;
+    if (chosen.draws > 0) XB_TRY(xb_predict_check_draws(ctx, model, chosen.draws));
+    if (chosen.draws == 0)
+        XB_TRY(xb_predict_enough(ctx, &chosen.draws, model, rows, &chosen));
+    if (xb_work_is_sent(ctx))
         return xb_predict_rows_dealt(ctx, out, model, rows, &chosen);
     return xb_predict_rows_here(ctx, out, model, rows, &chosen, NULL);
 }

@@ -36,7 +36,7 @@ xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, const xb_model *model,
 /* Values of draws that are in memory at a time: 32 MB, or 64 of probabilities. */
 enum { XB_PREDICT_VALUES = 1 << 23 };
 
-/* Room for the predictions of n rows under opt->samples draws. */
+/* Room for the predictions of n rows under opt->draws draws. */
 xb_status xb_prediction_room(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                              int64_t n, const xb_predict_options *opt);
 /* (P5) The largest error so far of some of its rows. */
@@ -44,7 +44,7 @@ void xb_prediction_take_error(xb_prediction *p, double error);
 
 /* xb_predict_rows by this process alone, and by all that the context deals to: rows where
  * there are many (rows_dealt.c), else draws (draws_dealt.c). The options are checked and
- * opt->samples is not 0. `given` are the outputs of all draws, as xb_predict_raw_rows has
+ * opt->draws is not 0. `given` are the outputs of all draws, as xb_predict_raw_rows has
  * them for numbers, for classes as xb_predict_draws_rows; NULL: they are made. */
 xb_status xb_predict_rows_here(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                                const xb_rows *rows, const xb_predict_options *opt,
@@ -100,10 +100,10 @@ double xb_normal_quantile(double level);
 
 xb_draw_summary xb_draws_summarise(const double *value, int64_t draws, int64_t stride);
 
-/* settle.c: (P30) the Monte Carlo error of the quantile q of that mixture, draw s having
- * the sd of number s mod widths, dealt over members; room [draws]. (P31) The draws that
- * such an error, in units of sd, needs for the tolerance. (P32) After how many draws the
- * next look is. */
+/* stopping.c: (P30) the Monte Carlo error of the quantile q of that mixture, draw s
+ * having the sd of number s mod widths, dealt over members; room [draws]. (P31) The draws
+ * that such an error, in units of sd, needs for the tolerance. (P32) After how many draws
+ * the next look is. */
 double xb_quantile_error(const double *mean, int64_t draws, const double *sd,
                          int64_t widths, int64_t members, double q, double *room);
 double xb_draws_needed(double error, double sd, double tolerance, int64_t draws);

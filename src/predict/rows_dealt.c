@@ -1,4 +1,4 @@
-/* rows_dealt.c: predictions by several processes (crossbayes/deal.h): each process takes
+/* rows_dealt.c: predictions by several processes (crossbayes/work.h): each process takes
  * one run of neighbouring rows. A row's numbers depend on no other row, so they are the
  * same in every process. Every process draws all weights, which costs little compared
  * with many rows; for few rows the draws are shared instead (draws_dealt.c). */
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 #include "data/rows.h"
 #include "predict/predict.h"
 
@@ -94,7 +94,7 @@ void xb_prediction_place(xb_prediction *p, int64_t first, const xb_prediction *p
                    (size_t)(part->n * to[i].bytes));
 }
 
-static xb_status predict_run(xb_ctx *ctx, xb_deal *deal, int64_t item,
+static xb_status predict_run(xb_ctx *ctx, xb_work *work, int64_t item,
                              const xb_model *model, const xb_rows *run,
                              const xb_predict_options *opt)
 {
@@ -104,7 +104,7 @@ static xb_status predict_run(xb_ctx *ctx, xb_deal *deal, int64_t item,
     unsigned char *packed = xb_new(ctx, bytes, 1);
     xb_status status = packed ? XB_OK : XB_E_MEMORY;
     if (packed) pack(packed, p);
-    if (status == XB_OK) status = xb_deal_put(ctx, deal, item, packed, bytes);
+    if (status == XB_OK) status = xb_work_put(ctx, work, item, packed, bytes);
     free(packed);
     xb_prediction_destroy(p);
     return status;
@@ -121,13 +121,13 @@ static xb_status check_classes(xb_ctx *ctx, const xb_prediction *p)
     return XB_OK;
 }
 
-static xb_status collect(xb_ctx *ctx, xb_deal *deal, xb_prediction *p, int64_t runs)
+static xb_status collect(xb_ctx *ctx, xb_work *work, xb_prediction *p, int64_t runs)
 {
-    XB_TRY(xb_deal_collect(ctx, deal));
+    XB_TRY(xb_work_collect(ctx, work));
     for (int64_t i = 0; i < runs; i++) {
         const int64_t first = i * p->n / runs, rows = (i + 1) * p->n / runs - first;
         int64_t size = 0;
-        const void *packed = xb_deal_result(deal, i, &size);
+        const void *packed = xb_work_result(work, i, &size);
         if (size != packed_bytes(p, rows))
             return xb_fail(ctx, XB_E_INPUT,
                            "predictions of rows %lld to %lld have %lld bytes, expected"
@@ -145,24 +145,24 @@ static xb_status collect(xb_ctx *ctx, xb_deal *deal, xb_prediction *p, int64_t r
 static xb_status deal_rows(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                            const xb_rows *rows, const xb_predict_options *opt)
 {
-    const int64_t runs = xb_deal_processes(ctx), n = rows->n;
-    xb_deal *deal = NULL;
+    const int64_t runs = xb_work_processes(ctx), n = rows->n;
+    xb_work *work = NULL;
     int64_t i;
-    xb_status status = xb_deal_open(ctx, &deal, "predictions", runs);
-    while (status == XB_OK && xb_deal_next(deal, &i)) {
+    xb_status status = xb_work_open(ctx, &work, "predictions", runs);
+    while (status == XB_OK && xb_work_next(work, &i)) {
         const int64_t first = i * n / runs;
         const xb_rows run = xb_rows_part(rows, first, (i + 1) * n / runs - first);
-        status = predict_run(ctx, deal, i, model, &run, opt);
+        status = predict_run(ctx, work, i, model, &run, opt);
     }
-    if (status == XB_OK) status = collect(ctx, deal, p, runs);
-    xb_deal_close(deal);
+    if (status == XB_OK) status = collect(ctx, work, p, runs);
+    xb_work_close(work);
     return status;
 }
 
 xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                                 const xb_rows *rows, const xb_predict_options *opt)
 {
-    const int64_t processes = xb_deal_processes(ctx);
+    const int64_t processes = xb_work_processes(ctx);
     const bool many = rows->n == 0 || rows->n / ROWS_LEAST >= processes ||
                       opt->adaptive; /* rows have numbers of draws of their own */
     xb_prediction *p = NULL;

@@ -87,7 +87,7 @@ static xb_status edges_of(xb_ctx *ctx, edge_list *list, const xb_law *law)
     if (!edge) return XB_E_MEMORY;
     xb_law_panels(law, edge + 1, n);
     double *first = edge + 1;
-    if (xb_law_symmetric(law)) {
+    if (xb_law_is_symmetric(law)) {
         while (n > 0 && *first <= 0) first++, n--;
         *--first = 0; /* the half from 0 on */
         n++;
@@ -191,7 +191,7 @@ static xb_status by_modes(xb_ctx *ctx, xb_discrete *out, const xb_law *law, int6
 {
     xb_law_mode mode[XB_LAW_MODES];
     int count = law->family->modes(law, mode);
-    if (xb_law_symmetric(law)) count = half_of(mode, count);
+    if (xb_law_is_symmetric(law)) count = half_of(mode, count);
     double largest = 0;
     for (int i = 0; i < count; i++) largest = fmax(largest, mode[i].weight);
     xb_rule hermite;
@@ -238,7 +238,7 @@ static xb_status by_steps(xb_ctx *ctx, xb_discrete *out, const xb_law *law, int6
     double reach[2] = {steps_reach(law, order, -1), steps_reach(law, order, 1)};
     double turn = 2 * sqrt(2 * (double)order) * (1 + fmax(reach[0], reach[1]) / 20);
     double step = 2 * M_PI * width / (depth + 2 * width * turn);
-    bool half = xb_law_symmetric(law);
+    bool half = xb_law_is_symmetric(law);
     int64_t below = half ? 0 : (int64_t)ceil(reach[0] / step);
     int64_t n = below + (int64_t)ceil(reach[1] / step);
     XB_TRY(discrete_new(ctx, out, n));

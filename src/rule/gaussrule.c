@@ -17,7 +17,7 @@ xb_status xb_rule_fill_gauss(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64
     if (status == XB_OK) status = xb_rule_new(ctx, &rule, n);
     if (status == XB_OK)
         status = xb_gauss(ctx, rule.nodes, rule.weights, alpha, alpha + n, n,
-                          xb_law_symmetric(law));
+                          xb_law_is_symmetric(law));
     free(alpha);
     if (status != XB_OK) {
         xb_rule_free(&rule);

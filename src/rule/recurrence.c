@@ -20,7 +20,7 @@
 
 /* A rule of n points needs the moments up to 2 n - 2; those of an odd order vanish by
  * symmetry in every law that ends them. */
-int64_t xb_rule_gauss_most(const xb_law *law)
+int64_t xb_rule_gauss_max(const xb_law *law)
 {
     int64_t most = law->family->rule_most ? law->family->rule_most(law) : XB_RULE_MAX;
     return most < XB_RULE_MAX ? most : XB_RULE_MAX;
@@ -28,7 +28,7 @@ int64_t xb_rule_gauss_most(const xb_law *law)
 
 static xb_status check_moments(xb_ctx *ctx, const xb_law *law, int64_t n)
 {
-    int64_t most = xb_rule_gauss_most(law);
+    int64_t most = xb_rule_gauss_max(law);
     if (n <= most) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,
                    "%s has no moments for a Gauss rule of %lld points: at most %lld %s",
@@ -45,7 +45,7 @@ static xb_status stable(xb_ctx *ctx, double *alpha, double *beta, const xb_law *
     }
     xb_discrete points;
     XB_TRY(xb_discrete_make(ctx, &points, law, n));
-    xb_status status = xb_lanczos(ctx, alpha, beta, &points, n, xb_law_symmetric(law));
+    xb_status status = xb_lanczos(ctx, alpha, beta, &points, n, xb_law_is_symmetric(law));
     xb_discrete_free(&points);
     return status;
 }

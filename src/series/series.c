@@ -40,8 +40,9 @@ xb_status xb_detrend_parse(xb_ctx *ctx, xb_detrend *out, const char *text)
 
 static xb_status check_options(xb_ctx *ctx, const xb_series_options *o, int64_t n)
 {
-    if (!(o->interval >= 0) || !isfinite(o->interval))
-        return xb_fail(ctx, XB_E_INPUT, "interval %g: expected more than 0", o->interval);
+    if (!(o->sample_interval >= 0) || !isfinite(o->sample_interval))
+        return xb_fail(ctx, XB_E_INPUT, "sample_interval is %g, expected 0 or more",
+                       o->sample_interval);
     if (o->first < 0 || o->end < 0 || o->end > n || o->first >= (o->end ? o->end : n))
         return xb_fail(
             ctx, XB_E_INPUT, "samples %lld to %lld of %lld: expected a range within them",
@@ -215,8 +216,8 @@ static xb_status run(xb_ctx *ctx, xb_series *s, const double *x, int64_t n,
 
 static void keep_options(xb_series *s, const xb_series_options *o, int64_t n)
 {
-    s->timed = o->interval > 0;
-    s->interval = s->timed ? o->interval : 1;
+    s->timed = o->sample_interval > 0;
+    s->interval = s->timed ? o->sample_interval : 1;
     s->first = o->first;
     s->total = (o->end ? o->end : n) - o->first;
     s->reads = o->reads;

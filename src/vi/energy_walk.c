@@ -11,9 +11,9 @@
 
 enum { STEPS_MOST = 1024 };
 
-void xb_energy_walk_options_init(xb_energy_walk_options *opt, size_t size)
+void xb_energy_steps_options_init(xb_energy_steps_options *opt, size_t size)
 {
-    const xb_energy_walk_options standard = {
+    const xb_energy_steps_options standard = {
         .draws = 100, .rate = 1e-3, .count = 1, .total = 10000};
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
@@ -22,7 +22,7 @@ void xb_energy_walk_options_init(xb_energy_walk_options *opt, size_t size)
 typedef struct walk {
     xb_ctx *ctx;
     const xb_backend *backend;
-    xb_energy_walk_options opt;
+    xb_energy_steps_options opt;
     const xb_energy_state *state;
     const xb_net *net;
     int64_t p;
@@ -36,7 +36,7 @@ typedef struct walk {
     void *room;    /* B */
 } walk;
 
-static xb_status check(xb_ctx *ctx, const xb_energy_walk_options *o)
+static xb_status check(xb_ctx *ctx, const xb_energy_steps_options *o)
 {
     const bool good = o->draws >= 2 && o->draws <= INT32_MAX && o->rate > 0 &&
                       o->first >= 0 && o->count >= 1 && o->count <= STEPS_MOST &&
@@ -157,11 +157,11 @@ static void let_go(const walk *w)
     free(w->chain), free(w->tensor), free(w->step), free(w->sums);
 }
 
-xb_status xb_energy_walk(xb_ctx *ctx, int64_t *done, const xb_energy_state *state,
-                         const xb_net *net, const xb_energy_walk_options *opt)
+xb_status xb_energy_steps(xb_ctx *ctx, int64_t *done, const xb_energy_state *state,
+                          const xb_net *net, const xb_energy_steps_options *opt)
 {
     walk w = {.ctx = ctx, .state = state, .net = net, .p = xb_net_param_count(net)};
-    XB_TRY(XB_OPTIONS_READ(ctx, energy_walk, &w.opt, opt, total));
+    XB_TRY(XB_OPTIONS_READ(ctx, energy_steps, &w.opt, opt, total));
     XB_TRY(check(ctx, &w.opt));
     XB_TRY(xb_backend_open(ctx, &w.backend, w.opt.backend));
     *done = 0;

@@ -73,7 +73,7 @@ static xb_status measure(xb_trainer *t, row *out, float *kept, int64_t pairs)
     const int64_t bytes = t->noise * (int64_t)sizeof *kept;
     float *now = kept + t->noise;
     double mean[2] = {0}, square[2] = {0}, loss = 0;
-    const double cost = (double)t->opt.samples, n = (double)pairs;
+    const double cost = (double)t->opt.draws, n = (double)pairs;
     place_weights(t);
     for (int64_t k = 1; k <= pairs; k++) {
         t->draw = 2 * k;
@@ -119,10 +119,10 @@ static xb_status measure_all(xb_ctx *ctx, xb_gradient_noise *out, const xb_model
         o.group = 1;
         o.noise_prior = 0; /* the model keeps the noise net's means alone */
         o.antithetic = k % 2 == 1;
-        o.samples = o.antithetic ? 2 : 1;
+        o.draws = o.antithetic ? 2 : 1;
         o.temperature = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};
         if (!xb_model_allows(model, e)) continue;
-        if (o.antithetic && !xb_law_symmetric(model->law)) continue;
+        if (o.antithetic && !xb_law_is_symmetric(model->law)) continue;
         row *at = &out->row[out->count++];
         *at = (row){.estimator = e, .antithetic = o.antithetic};
         XB_TRY(measure_one(ctx, at, model, data, &o, pairs));

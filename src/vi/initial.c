@@ -42,7 +42,7 @@ void xb_trainer_fill_sigma(xb_trainer *t)
     for (int i = 0; i < xb_net_tensor_count(t->model->net) && !t->opt.cells; i++) {
         const xb_tensor *k = xb_net_tensor_at(t->model->net, i);
         if (k->stochastic)
-            t->backend->spread_fill(t->backend, t->ctx, t->opt.spread,
+            t->backend->spread_fill(t->backend, t->ctx, t->opt.sigma_transform,
                                     t->sigma + k->offset, t->theta + t->rho + k->offset,
                                     k->size);
     }
@@ -116,17 +116,20 @@ static void start_noise_net(xb_trainer *t, double sd, int64_t k)
     const xb_tensor *kernel = xb_net_tensor_at(net, last - 1);
     fill(t, w + kernel->offset, 0, kernel->size);
     const double above = fmax(sd - t->model->noise_least, 0.1 * sd);
-    fill(t, w + bias->offset + k, xb_spread_rho(XB_SPREAD_SOFTPLUS, above), 1);
+    fill(t, w + bias->offset + k,
+         xb_sigma_transform_inverse(XB_SIGMA_TRANSFORM_SOFTPLUS, above), 1);
     const xb_noise_posterior *p = &t->noise_posterior;
     if (p->net)
-        fill(t, t->theta + p->rho, xb_spread_rho(XB_SPREAD_EXP, t->opt.sigma), t->q);
+        fill(t, t->theta + p->rho,
+             xb_sigma_transform_inverse(XB_SIGMA_TRANSFORM_EXP, t->opt.sigma), t->q);
 }
 
 xb_status xb_trainer_start_vi(xb_trainer *t)
 {
     const double least =
         0.05; /* of the target's sd: an overfitted net leaves too little */
-    fill(t, t->theta + t->rho, xb_spread_rho(t->opt.spread, t->opt.sigma), t->p);
+    fill(t, t->theta + t->rho,
+         xb_sigma_transform_inverse(t->opt.sigma_transform, t->opt.sigma), t->p);
     fill(t, t->first, 0, t->n_theta);
     fill(t, t->second, 0, t->n_theta);
     for (int64_t k = 0; t->q > 0 && k < t->targets; k++) {

@@ -75,12 +75,12 @@ double xb_kl_sum_sigma(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
 }
 
 double xb_kl_sum_rho(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
-                     xb_spread spread, const xb_kl_block *k)
+                     xb_sigma_transform transform, const xb_kl_block *k)
 {
-    if (kl->cross.kind == XB_CROSS_NORMAL && spread == XB_SPREAD_EXP)
+    if (kl->cross.kind == XB_CROSS_NORMAL && transform == XB_SIGMA_TRANSFORM_EXP)
         return sum_block(b, ctx, kl, k);
     double sum = xb_kl_sum_sigma(b, ctx, kl, k);
-    b->spread_chain(b, ctx, spread, k->grad_sigma, k->sigma, k->n);
+    b->spread_chain(b, ctx, transform, k->grad_sigma, k->sigma, k->n);
     return sum;
 }
 

@@ -16,7 +16,7 @@ double xb_kl_sum_sigma(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
  * that by rho after. A normal prior with sigma = exp(rho) needs one pass over the
  * weights; the sum of log sigma is then that of rho. */
 double xb_kl_sum_rho(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
-                     xb_spread spread, const xb_kl_block *block);
+                     xb_sigma_transform transform, const xb_kl_block *block);
 
 /* Of a normal prior: its mean and precision, and the constant of every weight that
  * backends leave out. False: the prior is another. */

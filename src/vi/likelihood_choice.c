@@ -69,7 +69,7 @@ static xb_tried_likelihood tried_of(const xb_trained *one, bool counted)
     xb_tried_likelihood tried = {
         .likelihood = xb_model_likelihood(one->model),
         .f = xb_train_report_f(one->report),
-        .score = xb_train_report_value(one->report, XB_TRACE_VALIDATION)};
+        .score = xb_train_report_value(one->report, XB_HISTORY_VALIDATION)};
     tried.f.value += unit * (double)xb_train_report_row_count(one->report);
     tried.score -= unit;
     return tried;

@@ -430,10 +430,10 @@ static xb_status read_members(const reader *r, int64_t *out)
     const char *text = xb_safetensors_text(r->file, "members");
     char *end = NULL;
     *out = text ? strtoll(text, &end, 10) : 1;
-    if (!text || (end != text && *end == '\0' && *out >= 2 && *out <= XB_MEMBERS_MOST))
+    if (!text || (end != text && *end == '\0' && *out >= 2 && *out <= XB_MEMBERS_MAX))
         return XB_OK;
     return xb_fail(r->ctx, XB_E_INPUT, "%s: %s members: expected 2 to %d", r->path, text,
-                   XB_MEMBERS_MOST);
+                   XB_MEMBERS_MAX);
 }
 
 /* Members [members], one after the other; on failure those made so far are there. */

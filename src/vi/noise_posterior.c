@@ -65,7 +65,7 @@ void xb_noise_posterior_fill(xb_trainer *t)
     for (int i = 0; p->net && i < xb_net_tensor_count(p->net); i++) {
         const xb_tensor *k = xb_net_tensor_at(p->net, i);
         if (k->stochastic)
-            t->backend->spread_fill(t->backend, t->ctx, XB_SPREAD_EXP,
+            t->backend->spread_fill(t->backend, t->ctx, XB_SIGMA_TRANSFORM_EXP,
                                     p->sigma + k->offset, t->theta + p->rho + k->offset,
                                     k->size);
     }
@@ -105,7 +105,7 @@ double xb_noise_posterior_kl(xb_trainer *t)
                                    .rho = t->theta + rho,
                                    .n = k->size,
                                    .weight = 1 / (double)t->n};
-        sum += xb_kl_sum_rho(t->backend, t->ctx, p->kl[i], XB_SPREAD_EXP,
+        sum += xb_kl_sum_rho(t->backend, t->ctx, p->kl[i], XB_SIGMA_TRANSFORM_EXP,
                              &block); /* (V19) */
     }
     return sum;

@@ -20,7 +20,7 @@ static void use_paper(xb_train_options *o)
     o->adam = xb_adam_options_default();
     o->sigma_rate = 1;
     o->temperature = (xb_schedule){.kind = XB_SCHEDULE_EXP, .value = 1000};
-    o->spread = XB_SPREAD_SOFTPLUS;
+    o->sigma_transform = XB_SIGMA_TRANSFORM_SOFTPLUS;
     o->sigma = 0.05;
     o->noise_prior = 0;
 }

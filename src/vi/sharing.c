@@ -129,7 +129,7 @@ static void add(xb_trainer *t)
     b->get(b, s->sigma, t->sigma, bytes);
     for (int64_t k = 0; k < t->p; k++) by_sigma[k] = 0;
     (void)xb_sharing_gradient(by_sigma, s->sigma, s->v, t->p, t->opt.n_eff_penalty);
-    xb_spread_chain(t->ctx, t->opt.spread, by_sigma, s->sigma, t->p);
+    xb_sigma_transform_chain(t->ctx, t->opt.sigma_transform, by_sigma, s->sigma, t->p);
     b->get(b, s->sigma, t->gradient + t->rho, bytes);
     for (int64_t k = 0; k < t->p; k++) s->sigma[k] += by_sigma[k];
     b->put(b, t->gradient + t->rho, s->sigma, bytes);

@@ -82,7 +82,7 @@ static xb_status standard_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int
 {
     /* the nodes of a Gauss rule go where heavy tails are, and too few to the peak */
     const double heavy = 30;
-    if (xb_rule_gauss_most(law) < n || xb_law_moments(law).excess_kurtosis > heavy)
+    if (xb_rule_gauss_max(law) < n || xb_law_moments(law).excess_kurtosis > heavy)
         XB_TRY(panel_rule(ctx, out, law, n));
     else
         XB_TRY(xb_rule_fill_gauss(ctx, out, law, n, XB_RECURRENCE_STABLE));

@@ -15,17 +15,17 @@ static void trace_epoch(xb_trainer *t, double validation)
     double *row = t->trace + t->place.rows++ * XB_TRACE_COLUMNS;
     double steps = (double)t->batches;
     bool vi = t->place.phase == XB_PHASE_VI;
-    row[XB_TRACE_PHASE] = (double)t->place.phase + 1;
-    row[XB_TRACE_EPOCH] = (double)t->place.epoch + 1;
-    row[XB_TRACE_STEP] = (double)t->place.step;
-    row[XB_TRACE_LOG_LIKELIHOOD] = vi ? -t->sums.nll / steps : NAN;
-    row[XB_TRACE_KL] = vi ? t->sums.kl / steps : NAN;
-    row[XB_TRACE_F] = t->sums.f / steps;
-    row[XB_TRACE_TEMPERATURE] = vi ? t->sums.temperature / steps : NAN;
-    row[XB_TRACE_SIGMA_MEDIAN] =
+    row[XB_HISTORY_PHASE] = (double)t->place.phase + 1;
+    row[XB_HISTORY_EPOCH] = (double)t->place.epoch + 1;
+    row[XB_HISTORY_STEP] = (double)t->place.step;
+    row[XB_HISTORY_LOG_LIKELIHOOD] = vi ? -t->sums.nll / steps : NAN;
+    row[XB_HISTORY_KL] = vi ? t->sums.kl / steps : NAN;
+    row[XB_HISTORY_F] = t->sums.f / steps;
+    row[XB_HISTORY_TEMPERATURE] = vi ? t->sums.temperature / steps : NAN;
+    row[XB_HISTORY_SIGMA_MEDIAN] =
         vi && t->traced ? (double)xb_trainer_sigma_median(t) : NAN;
-    row[XB_TRACE_NOISE_SD] = vi ? xb_trainer_noise_sd(t) : NAN;
-    row[XB_TRACE_VALIDATION] = validation;
+    row[XB_HISTORY_NOISE_SD] = vi ? xb_trainer_noise_sd(t) : NAN;
+    row[XB_HISTORY_VALIDATION] = validation;
 }
 
 static void move(const xb_trainer *t, float *to, const float *from, int64_t n)

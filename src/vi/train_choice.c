@@ -80,9 +80,9 @@ static bool is_open(const xb_train_data *data, const xb_train_options *o)
 
 static bool is_better(const xb_train_report *a, const xb_train_report *b)
 {
-    if (isfinite(xb_train_report_value(b, XB_TRACE_VALIDATION)))
-        return xb_train_report_value(a, XB_TRACE_VALIDATION) >
-               xb_train_report_value(b, XB_TRACE_VALIDATION);
+    if (isfinite(xb_train_report_value(b, XB_HISTORY_VALIDATION)))
+        return xb_train_report_value(a, XB_HISTORY_VALIDATION) >
+               xb_train_report_value(b, XB_HISTORY_VALIDATION);
     return xb_train_report_f(a).value < xb_train_report_f(b).value;
 }
 

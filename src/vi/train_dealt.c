@@ -76,21 +76,21 @@ static xb_status take(xb_ctx *ctx, xb_train_item *item, const char *from, int64_
 /* ---- all of them */
 
 /* Rank 0 begins with the first: its checkpoint is rank 0's. */
-static xb_status deal_items(xb_ctx *ctx, xb_deal *deal, xb_train_item *item, char **own,
+static xb_status deal_items(xb_ctx *ctx, xb_work *work, xb_train_item *item, char **own,
                             int64_t *bytes)
 {
     int64_t i = -1;
     bool more = true;
     if (xb_comm_first(ctx)) XB_TRY(train(ctx, own, bytes, &item[0]));
-    while (more && (more = xb_deal_next(deal, &i))) {
+    while (more && (more = xb_work_next(work, &i))) {
         char *packed = NULL;
         int64_t size = 0;
         XB_TRY(train(ctx, &packed, &size, &item[i + 1]));
-        const xb_status status = xb_deal_put(ctx, deal, i, packed, size);
+        const xb_status status = xb_work_put(ctx, work, i, packed, size);
         free(packed);
         XB_TRY(status);
     }
-    return xb_deal_collect(ctx, deal);
+    return xb_work_collect(ctx, work);
 }
 
 /* The first one's state from rank 0 to everyone. */
@@ -106,11 +106,11 @@ static xb_status share_first(xb_ctx *ctx, char **own, int64_t *bytes)
 }
 
 static xb_status take_all(xb_ctx *ctx, xb_train_item *item, int64_t n,
-                          const xb_deal *deal, const char *own, int64_t bytes)
+                          const xb_work *work, const char *own, int64_t bytes)
 {
     XB_TRY(take(ctx, &item[0], own, bytes));
     for (int64_t i = 1; i < n; i++) {
-        const char *from = xb_deal_result(deal, i - 1, &bytes);
+        const char *from = xb_work_result(work, i - 1, &bytes);
         XB_TRY(take(ctx, &item[i], from, bytes));
     }
     return XB_OK;
@@ -118,14 +118,14 @@ static xb_status take_all(xb_ctx *ctx, xb_train_item *item, int64_t n,
 
 xb_status xb_train_items(xb_ctx *ctx, xb_train_item *item, int64_t n)
 {
-    xb_deal *deal = NULL;
+    xb_work *work = NULL;
     char *own = NULL;
     int64_t bytes = 0;
-    XB_TRY(xb_deal_open(ctx, &deal, "nets", n - 1));
-    xb_status status = deal_items(ctx, deal, item, &own, &bytes);
+    XB_TRY(xb_work_open(ctx, &work, "nets", n - 1));
+    xb_status status = deal_items(ctx, work, item, &own, &bytes);
     if (status == XB_OK) status = share_first(ctx, &own, &bytes);
-    if (status == XB_OK) status = take_all(ctx, item, n, deal, own, bytes);
-    xb_deal_close(deal);
+    if (status == XB_OK) status = take_all(ctx, item, n, work, own, bytes);
+    xb_work_close(work);
     free(own);
     return status;
 }

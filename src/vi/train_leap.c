@@ -50,9 +50,9 @@ static bool is_simple(const xb_trainer *t)
 {
     const xb_likelihood l = t->model->likelihood;
     return t->x && !t->opt.cells && !t->opt.array && !(t->opt.n_eff_penalty > 0) &&
-           !t->model->noise_net && t->opt.samples == 1 &&
-           t->opt.spread == XB_SPREAD_EXP && t->states == 0 && !t->opt.mirror &&
-           (l == XB_LIKELIHOOD_GAUSSIAN || l == XB_LIKELIHOOD_SOFTMAX);
+           !t->model->noise_net && t->opt.draws == 1 &&
+           t->opt.sigma_transform == XB_SIGMA_TRANSFORM_EXP && t->states == 0 &&
+           !t->opt.mirror && (l == XB_LIKELIHOOD_GAUSSIAN || l == XB_LIKELIHOOD_SOFTMAX);
 }
 
 static bool read_tensor(xb_trainer *t, xb_leap *leap, int i)
@@ -224,7 +224,7 @@ static void note(xb_trainer *t, int64_t i)
         f = xb_trainer_note(t, rows, xb_trainer_temperature(t, t->place.step), s->loss,
                             s->kl + leap->constant);
     t->sums.f += f;
-    t->last[XB_TRACE_F] = f;
+    t->last[XB_HISTORY_F] = f;
     t->draw = t->place.step;
     t->place.batch++;
     t->place.step++;

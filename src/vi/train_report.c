@@ -13,16 +13,16 @@
 #include "vi/trainer.h"
 
 static const char *const columns[XB_TRACE_COLUMNS] = {
-    [XB_TRACE_PHASE] = "phase",
-    [XB_TRACE_EPOCH] = "epoch",
-    [XB_TRACE_STEP] = "step",
-    [XB_TRACE_LOG_LIKELIHOOD] = "log_likelihood",
-    [XB_TRACE_KL] = "kl",
-    [XB_TRACE_F] = "f",
-    [XB_TRACE_TEMPERATURE] = "temperature",
-    [XB_TRACE_SIGMA_MEDIAN] = "sigma_median",
-    [XB_TRACE_NOISE_SD] = "noise_sd",
-    [XB_TRACE_VALIDATION] = "validation",
+    [XB_HISTORY_PHASE] = "phase",
+    [XB_HISTORY_EPOCH] = "epoch",
+    [XB_HISTORY_STEP] = "step",
+    [XB_HISTORY_LOG_LIKELIHOOD] = "log_likelihood",
+    [XB_HISTORY_KL] = "kl",
+    [XB_HISTORY_F] = "f",
+    [XB_HISTORY_TEMPERATURE] = "temperature",
+    [XB_HISTORY_SIGMA_MEDIAN] = "sigma_median",
+    [XB_HISTORY_NOISE_SD] = "noise_sd",
+    [XB_HISTORY_VALIDATION] = "validation",
 };
 
 enum { REASON_MAX = 256 };
@@ -49,7 +49,7 @@ void xb_train_report_destroy(xb_train_report *r)
     free(r);
 }
 
-static double cell(const xb_train_report *r, int64_t row, xb_trace_column c)
+static double cell(const xb_train_report *r, int64_t row, xb_history_column c)
 {
     return row < 0 ? NAN : xb_table_get(r->trace, row, (int)c);
 }
@@ -60,7 +60,7 @@ static int64_t kept_row(const xb_train_report *r)
     int64_t kept = xb_table_row_count(r->trace) - 1;
     double best = -INFINITY;
     for (int64_t i = 0; i < xb_table_row_count(r->trace); i++) {
-        double score = cell(r, i, XB_TRACE_VALIDATION);
+        double score = cell(r, i, XB_HISTORY_VALIDATION);
         if (!(score > best)) continue;
         best = score;
         kept = i;
@@ -69,7 +69,7 @@ static int64_t kept_row(const xb_train_report *r)
 }
 
 /* Mean and standard error of a column over `n` rows, the last of them the one kept. */
-static xb_estimate mean_before(const xb_train_report *r, xb_trace_column c, int64_t n)
+static xb_estimate mean_before(const xb_train_report *r, xb_history_column c, int64_t n)
 {
     double mean = 0, square = 0;
     for (int64_t i = 0; i < n; i++) mean += cell(r, r->row - i, c) / (double)n;
@@ -85,15 +85,15 @@ static void summarise(xb_train_report *r)
     enum { PART = 20, MOST = 20 };
     r->row = kept_row(r);
     for (int64_t i = 0; i < xb_table_row_count(r->trace); i++)
-        r->epochs += cell(r, i, XB_TRACE_PHASE) == 2;
-    if (cell(r, r->row, XB_TRACE_PHASE) == 2)
-        r->epoch = (int64_t)cell(r, r->row, XB_TRACE_EPOCH);
+        r->epochs += cell(r, i, XB_HISTORY_PHASE) == 2;
+    if (cell(r, r->row, XB_HISTORY_PHASE) == 2)
+        r->epoch = (int64_t)cell(r, r->row, XB_HISTORY_EPOCH);
     int64_t n = r->epochs / PART;
     if (n > MOST) n = MOST;
     if (n > r->epoch) n = r->epoch;
     if (n < 1) n = 1;
-    r->f = mean_before(r, XB_TRACE_F, n);
-    r->log_likelihood = mean_before(r, XB_TRACE_LOG_LIKELIHOOD, n);
+    r->f = mean_before(r, XB_HISTORY_F, n);
+    r->log_likelihood = mean_before(r, XB_HISTORY_LOG_LIKELIHOOD, n);
 }
 
 static xb_status make_trace(xb_table **out, const xb_trainer *t)
@@ -133,7 +133,7 @@ xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *r,
     free(r->other_net);
     r->other_net = copy;
     r->other_f = other->f;
-    r->other_score = xb_train_report_value(other, XB_TRACE_VALIDATION);
+    r->other_score = xb_train_report_value(other, XB_HISTORY_VALIDATION);
     return r->other_net ? XB_OK : XB_E_MEMORY;
 }
 
@@ -234,18 +234,18 @@ const char *xb_train_report_likelihood_reason(const xb_train_report *r)
     return r->n_tried > 1 ? r->reason : NULL;
 }
 
-const char *xb_trace_column_name(xb_trace_column c) { return columns[c]; }
+const char *xb_history_column_name(xb_history_column c) { return columns[c]; }
 
-xb_status xb_trace_column_parse(xb_ctx *ctx, xb_trace_column *out, const char *text)
+xb_status xb_history_column_parse(xb_ctx *ctx, xb_history_column *out, const char *text)
 {
     int found = 0;
     XB_TRY(xb_choice_parse(ctx, &found, "column of the trace", text, columns,
                            XB_TRACE_COLUMNS));
-    *out = (xb_trace_column)found;
+    *out = (xb_history_column)found;
     return XB_OK;
 }
 
-const xb_table *xb_train_report_trace(const xb_train_report *r) { return r->trace; }
+const xb_table *xb_train_report_history(const xb_train_report *r) { return r->trace; }
 int64_t xb_train_report_row_count(const xb_train_report *r) { return r->learnt; }
 int64_t xb_train_report_held_count(const xb_train_report *r) { return r->held; }
 int64_t xb_train_report_epoch_count(const xb_train_report *r) { return r->epochs; }
@@ -261,12 +261,12 @@ xb_estimate xb_train_report_log_likelihood(const xb_train_report *r)
     return r->log_likelihood;
 }
 
-double xb_train_report_value(const xb_train_report *r, xb_trace_column c)
+double xb_train_report_value(const xb_train_report *r, xb_history_column c)
 {
     return cell(r, r->row, c);
 }
 
-const char *xb_train_report_judge(const xb_train_report *r)
+const char *xb_train_report_criterion(const xb_train_report *r)
 {
     if (!r->other_net) return NULL;
     return r->held > 0 ? "validation" : "F";

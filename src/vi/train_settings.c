@@ -17,7 +17,7 @@ void xb_train_options_init(xb_train_options *opt, size_t size)
         .prior = {.kind = XB_PRIOR_NORMAL}, /* of a width that is chosen */
         .prior_by_fan = true,
         .estimator = XB_ESTIMATOR_AUTO,
-        .samples = 1,
+        .draws = 1,
         .batch = 100,
         .mle_epochs = -1,
         .epochs = -1,
@@ -25,7 +25,7 @@ void xb_train_options_init(xb_train_options *opt, size_t size)
         .sigma_rate = 1,
         .rate = {.kind = XB_SCHEDULE_COSINE},
         .temperature = {.kind = XB_SCHEDULE_CONSTANT, .value = 1},
-        .spread = XB_SPREAD_EXP,
+        .sigma_transform = XB_SIGMA_TRANSFORM_EXP,
         .sigma = 0.01,
         .validation_draws = 16,
         .seed = 1,
@@ -49,16 +49,16 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
     if (o->batch < 1 || o->batch > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "batch is %lld, expected 1 or more",
                        (long long)o->batch);
-    if (o->samples < 1 || o->samples > INT32_MAX)
+    if (o->draws < 1 || o->draws > INT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws per step, expected 1 or more",
-                       (long long)o->samples);
+                       (long long)o->draws);
     if (o->group < 0)
         return xb_fail(ctx, XB_E_ARGUMENT, "groups of %lld rows, expected 0 or more",
                        (long long)o->group);
-    if (o->antithetic && o->samples % 2 != 0)
+    if (o->antithetic && o->draws % 2 != 0)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "antithetic draws come in pairs: %lld per step is odd",
-                       (long long)o->samples);
+                       (long long)o->draws);
     if (!(o->sigma > 0) || !isfinite(o->sigma))
         return xb_fail(ctx, XB_E_ARGUMENT, "sigma starts at %g, expected more than 0",
                        o->sigma);
@@ -141,9 +141,9 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "0 epochs in both phases: nothing would be learnt; expected 1 or "
                        "more in one of them");
-    if (o->members < 0 || o->members > XB_MEMBERS_MOST)
+    if (o->members < 0 || o->members > XB_MEMBERS_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld members: expected 1 to %d",
-                       (long long)o->members, XB_MEMBERS_MOST);
+                       (long long)o->members, XB_MEMBERS_MAX);
     int64_t held = xb_train_held(d, o);
     if (o->patience > 0 && held == 0)
         return xb_fail(ctx, XB_E_ARGUMENT,
@@ -188,7 +188,7 @@ static void set_optimiser(json_t **root, const xb_train_options *o)
     set_real(root, "beta2", o->adam.beta2);
     set_real(root, "epsilon", o->adam.epsilon);
     set_real(root, "sigma_rate", o->sigma_rate);
-    set_text(root, "spread", xb_spread_name(o->spread));
+    set_text(root, "sigma_transform", xb_sigma_transform_name(o->sigma_transform));
     set_real(root, "sigma", o->sigma);
 }
 
@@ -209,7 +209,7 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
     json_t *root = json_object();
     set_text(&root, "estimator", xb_estimator_name((xb_estimator)o->estimator));
     set_count(&root, "group", o->group);
-    set_count(&root, "samples", o->samples);
+    set_count(&root, "draws", o->draws);
     xb_json_set(&root, "antithetic", json_boolean(o->antithetic));
     xb_json_set(&root, "freeze", json_boolean(o->freeze));
     xb_json_set(&root, "prior_by_fan", json_boolean(o->prior_by_fan));

@@ -71,7 +71,7 @@ static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double sca
     double loss = 0;
     XB_TRY(xb_pass_step_within(t->ctx, t->pass, &loss, &gradient, draw == 0, t->bx, batch,
                                &weights, &noise, &of));
-    *nll += loss / (double)t->opt.samples;
+    *nll += loss / (double)t->opt.draws;
     return t->model->noise_net ? xb_noise_posterior_backward(t) : XB_OK;
 }
 
@@ -89,9 +89,9 @@ static double add_kl(xb_trainer *t)
                                    .rho = t->theta + rho,
                                    .n = k->size,
                                    .weight = weight};
-        sum += t->opt.cells
-                   ? xb_kl_sum_sigma(t->backend, t->ctx, t->kl[i], &block)
-                   : xb_kl_sum_rho(t->backend, t->ctx, t->kl[i], t->opt.spread, &block);
+        sum += t->opt.cells ? xb_kl_sum_sigma(t->backend, t->ctx, t->kl[i], &block)
+                            : xb_kl_sum_rho(t->backend, t->ctx, t->kl[i],
+                                            t->opt.sigma_transform, &block);
     }
     return sum;
 }
@@ -108,19 +108,18 @@ double xb_trainer_note(xb_trainer *t, int64_t batch, double temperature, double 
     t->sums.nll += nll;
     t->sums.kl += kl;
     t->sums.temperature += temperature;
-    t->last[XB_TRACE_LOG_LIKELIHOOD] = -nll;
-    t->last[XB_TRACE_KL] = kl;
-    t->last[XB_TRACE_TEMPERATURE] = temperature;
+    t->last[XB_HISTORY_LOG_LIKELIHOOD] = -nll;
+    t->last[XB_HISTORY_KL] = kl;
+    t->last[XB_HISTORY_TEMPERATURE] = temperature;
     return nll / temperature + kl; /* (V1) */
 }
 
 static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
 {
     const double temperature = xb_trainer_temperature(t, t->place.step);
-    double scale = 1 / ((double)batch * temperature * (double)t->opt.samples), nll = 0;
+    double scale = 1 / ((double)batch * temperature * (double)t->opt.draws), nll = 0;
     if (t->model->noise_net) XB_TRY(xb_noise_posterior_forward(t, batch));
-    for (int64_t s = 0; s < t->opt.samples; s++)
-        XB_TRY(one_draw(t, batch, s, scale, &nll));
+    for (int64_t s = 0; s < t->opt.draws; s++) XB_TRY(one_draw(t, batch, s, scale, &nll));
     double kl = add_kl(t) + xb_noise_posterior_kl(t);
     XB_TRY(xb_sharing_add(t, batch));
     *f = xb_trainer_note(t, batch, temperature, nll, kl);
@@ -181,9 +180,9 @@ xb_status xb_trainer_move(xb_trainer *t)
         xb_schedule_at(&t->opt.rate, t->place.step, t->epochs[phase] * t->batches);
     xb_adam_step_within(t->backend, t->ctx, &t->opt.adam, t->block[phase],
                         t->blocks[phase], t->place.step + 1, rate);
-    bool filled = t->opt.spread == XB_SPREAD_EXP; /* by Adam */
+    bool filled = t->opt.sigma_transform == XB_SIGMA_TRANSFORM_EXP; /* by Adam */
     if (t->opt.cells || (phase == XB_PHASE_VI && !filled)) xb_trainer_fill_sigma(t);
     t->sums.f += loss;
-    t->last[XB_TRACE_F] = loss;
+    t->last[XB_HISTORY_F] = loss;
     return XB_OK;
 }

@@ -227,7 +227,7 @@ static xb_status make_blocks(xb_trainer *t)
     const xb_noise_posterior *p = &t->noise_posterior;
     int tensors = xb_net_tensor_count(t->model->net);
     int noise = p->net ? xb_net_tensor_count(p->net) : 0;
-    bool exp = t->opt.spread == XB_SPREAD_EXP;
+    bool exp = t->opt.sigma_transform == XB_SIGMA_TRANSFORM_EXP;
     const bool tied = t->opt.cells;
     for (int i = 0; i < XB_PHASES; i++) {
         int most = (2 + (int)t->n_cells) * tensors + noise + 1;
@@ -299,9 +299,9 @@ static bool has_random_conv(const xb_net *net)
 
 bool xb_model_allows(const xb_model *m, xb_estimator e)
 {
-    if (e == XB_ESTIMATOR_FLIPOUT) return xb_law_symmetric(m->law);
+    if (e == XB_ESTIMATOR_FLIPOUT) return xb_law_is_symmetric(m->law);
     if (e != XB_ESTIMATOR_LOCAL) return true;
-    return xb_law_normal(m->law) && !has_random_conv(m->net);
+    return xb_law_is_gaussian(m->law) && !has_random_conv(m->net);
 }
 
 /* The exact estimator with the least gradient noise. Nets of images share a draw:

@@ -37,7 +37,7 @@ typedef struct xb_train_sums {
     double best_score;
 } xb_train_sums;
 
-enum { XB_TRACE_COLUMNS = XB_TRACE_VALIDATION + 1 };
+enum { XB_TRACE_COLUMNS = XB_HISTORY_VALIDATION + 1 };
 
 /* The host's side of buffers, as large as they are; NULL where buffers are the host's. */
 typedef struct xb_train_rooms {

@@ -23,20 +23,20 @@ double xb_trainer_rate(const xb_trainer *t)
     return t->opt.adam.rate * xb_schedule_at(&t->opt.rate, t->place.step, total);
 }
 
-double xb_trainer_step_value(const xb_trainer *t, xb_trace_column c)
+double xb_trainer_step_value(const xb_trainer *t, xb_history_column c)
 {
     const bool vi = t->place.phase == XB_PHASE_VI;
     switch (c) {
-    case XB_TRACE_PHASE: return (double)t->place.phase + 1;
-    case XB_TRACE_EPOCH: return (double)t->place.epoch;
-    case XB_TRACE_STEP: return (double)t->place.step;
-    case XB_TRACE_SIGMA_MEDIAN: return vi ? (double)xb_trainer_sigma_median(t) : NAN;
-    case XB_TRACE_NOISE_SD: return vi ? xb_trainer_noise_sd(t) : NAN;
+    case XB_HISTORY_PHASE: return (double)t->place.phase + 1;
+    case XB_HISTORY_EPOCH: return (double)t->place.epoch;
+    case XB_HISTORY_STEP: return (double)t->place.step;
+    case XB_HISTORY_SIGMA_MEDIAN: return vi ? (double)xb_trainer_sigma_median(t) : NAN;
+    case XB_HISTORY_NOISE_SD: return vi ? xb_trainer_noise_sd(t) : NAN;
     default: return t->last[c];
     }
 }
 
-double xb_trainer_epoch_value(const xb_trainer *t, xb_trace_column c)
+double xb_trainer_epoch_value(const xb_trainer *t, xb_history_column c)
 {
     if (t->place.rows == 0) return NAN;
     return t->trace[(t->place.rows - 1) * XB_TRACE_COLUMNS + (int)c];
@@ -133,7 +133,8 @@ static void put_rho(const xb_trainer *t, const float *sigma)
     for (int k = 0; k < xb_net_tensor_count(t->model->net); k++) {
         const xb_tensor *w = xb_net_tensor_at(t->model->net, k);
         for (int64_t i = w->offset; w->stochastic && i < w->offset + w->size; i++) {
-            const float rho = (float)xb_spread_rho(t->opt.spread, (double)sigma[i]);
+            const float rho = (float)xb_sigma_transform_inverse(t->opt.sigma_transform,
+                                                                (double)sigma[i]);
             b->put(b, t->theta + t->rho + i, &rho, sizeof rho);
         }
     }
@@ -209,8 +210,8 @@ static void get_sigma_gradient(const xb_trainer *t, float *out, double scale)
         for (int64_t i = w->offset; i < w->offset + w->size && !t->opt.cells; i++) {
             float rho;
             b->get(b, &rho, t->theta + t->rho + i, sizeof rho);
-            out[i] =
-                (float)((double)out[i] / xb_spread_slope(t->opt.spread, (double)rho));
+            out[i] = (float)((double)out[i] / xb_sigma_transform_slope(
+                                                  t->opt.sigma_transform, (double)rho));
         }
     }
 }

@@ -3,7 +3,7 @@
  * A step draws the output as often as the batch has examples: all of them are x = 0,
  * and local reparameterisation gives each a draw of its own, exactly, one number for
  * each unit. energy_loss.c computes the loss of the sample, the backward pass its
- * gradient, and Adam the update; nothing is allocated. If keep_n_eff is set,
+ * gradient, and Adam the update; nothing is allocated. If n_eff_penalty is set,
  * energy_keep.c adds its penalty. */
 #include "energy/energy_train.h"
 
@@ -64,10 +64,9 @@ static xb_status check(xb_ctx *ctx, const xb_energy_options *o)
     if (!(o->rate > 0) || !isfinite(o->rate))
         return xb_fail(ctx, XB_E_ARGUMENT, "learning rate %g: expected more than 0",
                        o->rate);
-    if (!(o->keep_n_eff >= 0) || !isfinite(o->keep_n_eff))
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "weight %g of the penalty that keeps n_eff: expected 0 or more",
-                       o->keep_n_eff);
+    if (!(o->n_eff_penalty >= 0) || !isfinite(o->n_eff_penalty))
+        return xb_fail(ctx, XB_E_ARGUMENT, "n_eff_penalty is %g, expected 0 or more",
+                       o->n_eff_penalty);
     return XB_OK;
 }
 
@@ -95,7 +94,7 @@ xb_status xb_energy_settings(xb_ctx *ctx, char **out, const xb_energy_options *o
         "{s:s, s:I, s:I, s:b, s:I, s:I, s:f, s:f, s:s, s:s, s:s}", "training", "energy",
         "width", (json_int_t)o->width, "depth", (json_int_t)o->depth, "kernels_only",
         o->kernels_only, "steps", (json_int_t)o->steps, "draws", (json_int_t)o->draws,
-        "rate", o->rate, "keep_n_eff", o->keep_n_eff, "seed", seed, "version",
+        "rate", o->rate, "n_eff_penalty", o->n_eff_penalty, "seed", seed, "version",
         xb_version(), "backend", o->backend ? o->backend : "cpu");
     xb_status status = xb_json_text(ctx, out, root);
     json_decref(root);
@@ -134,15 +133,15 @@ static void fill_sigma(energy_run *r)
     for (int i = 0; i < xb_net_tensor_count(net); i++) {
         const xb_tensor *t = xb_net_tensor_at(net, i);
         if (t->stochastic)
-            xb_spread_fill(r->ctx, XB_SPREAD_EXP, r->sigma + t->offset,
-                           r->theta + r->p + t->offset, t->size);
+            xb_sigma_transform_fill(r->ctx, XB_SIGMA_TRANSFORM_EXP, r->sigma + t->offset,
+                                    r->theta + r->p + t->offset, t->size);
     }
 }
 
 static void start(energy_run *r)
 {
     const xb_net *net = r->net;
-    float rho = (float)xb_spread_rho(XB_SPREAD_EXP, SIGMA);
+    float rho = (float)xb_sigma_transform_inverse(XB_SIGMA_TRANSFORM_EXP, SIGMA);
     xb_net_params_start(net, r->theta, xb_key_make(r->opt.seed, XB_PURPOSE_INIT));
     for (int i = 0; i < xb_net_tensor_count(net); i++)
         if (xb_net_tensor_at(net, i)->role == XB_ROLE_BIAS)
@@ -160,8 +159,9 @@ static void chain(energy_run *r)
     for (int i = 0; i < xb_net_tensor_count(net); i++) {
         const xb_tensor *t = xb_net_tensor_at(net, i);
         if (t->stochastic)
-            xb_spread_chain(r->ctx, XB_SPREAD_EXP, r->gradient + r->p + t->offset,
-                            r->sigma + t->offset, t->size);
+            xb_sigma_transform_chain(r->ctx, XB_SIGMA_TRANSFORM_EXP,
+                                     r->gradient + r->p + t->offset, r->sigma + t->offset,
+                                     t->size);
     }
 }
 
@@ -190,7 +190,7 @@ static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
     noise.sample = 1;
     if (r->keep)
         XB_TRY(xb_energy_keep_add(r->ctx, r->keep, gradient.sigma, &weights, &noise,
-                                  r->opt.keep_n_eff));
+                                  r->opt.n_eff_penalty));
     chain(r);
     return XB_OK;
 }
@@ -216,7 +216,7 @@ static xb_status step(energy_run *r, int64_t number)
 /* Steps from number `first` on, many at once where the backend can; how many it did. */
 static xb_status walk(energy_run *r, int64_t *done, int64_t first)
 {
-    xb_energy_walk_options o = xb_energy_walk_options_default();
+    xb_energy_steps_options o = xb_energy_steps_options_default();
     const int64_t left = r->opt.steps - first;
     o.backend = r->opt.backend, o.key = r->key;
     o.draws = r->opt.draws, o.rate = r->opt.rate;
@@ -224,7 +224,7 @@ static xb_status walk(energy_run *r, int64_t *done, int64_t first)
     o.count = left < TELL_EVERY ? left : TELL_EVERY;
     const xb_energy_state state = {r->theta, r->theta + r->p, r->sigma, r->first,
                                    r->second};
-    return xb_energy_walk(r->ctx, done, &state, r->net, &o);
+    return xb_energy_steps(r->ctx, done, &state, r->net, &o);
 }
 
 static xb_status run_steps(energy_run *r)
@@ -265,8 +265,8 @@ static xb_status prepare(energy_run *r)
     r->key = xb_key_make(r->opt.seed, XB_PURPOSE_WEIGHT);
     xb_energy_table_fill(&r->table);
     XB_TRY(xb_sampler_create(r->ctx, &r->sampler, r->law, NULL));
-    r->walks = r->opt.keep_n_eff == 0;
-    if (r->opt.keep_n_eff > 0)
+    r->walks = r->opt.n_eff_penalty == 0;
+    if (r->opt.n_eff_penalty > 0)
         XB_TRY(xb_energy_keep_create(r->ctx, &r->keep, r->net, r->opt.backend));
     return xb_pass_create(r->ctx, &r->pass, r->net, &opt);
 }

@@ -164,7 +164,7 @@ xb_study_options xb_exhibit_options(int figure, const xb_reproduce_options *opt,
                                     const char *work)
 {
     xb_study_options o = xb_study_options_default();
-    o.device = xb_exhibit_at(figure)->device;
+    o.device_law = xb_exhibit_at(figure)->device;
     o.seed = opt->seed;
     o.quick = opt->effort == XB_EFFORT_QUICK;
     if (of_study(figure, "energy")) {
@@ -189,7 +189,7 @@ void xb_exhibit_command(char out[XB_COMMAND_TEXT], int figure,
     const char *effort = opt->effort == XB_EFFORT_QUICK ? " --quick" : "";
     if (opt->effort == XB_EFFORT_FULL && of_study(figure, "energy")) effort = " --full";
     snprintf(out, XB_COMMAND_TEXT,
-             "crossbayes study %s --device %s%s%s --seed %llu -o fig%d", x->study,
+             "crossbayes study %s --device-law %s%s%s --seed %llu -o fig%d", x->study,
              x->device, data, effort, (unsigned long long)opt->seed, figure);
 }
 

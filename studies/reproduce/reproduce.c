@@ -11,7 +11,7 @@
 
 #include "base/os.h"
 #include "crossbayes/extend.h"
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/files.h"
 #include "reproduce/reproduction.h"
@@ -135,7 +135,7 @@ static xb_status run_study(const job *j, xb_study **out, int figure)
     if (x->work) {
         XB_TRY(xb_reproduction_path(j->ctx, work, j->dir, x->work));
         work_fingerprint(j, fingerprint, figure);
-        if (xb_ranks_first(j->ctx)) XB_TRY(xb_work_open(j->ctx, work, fingerprint));
+        if (xb_ranks_first(j->ctx)) XB_TRY(xb_stamp_work_open(j->ctx, work, fingerprint));
         XB_TRY(xb_ranks_share(j->ctx, fingerprint, sizeof fingerprint)); /* it is open */
     }
     xb_study_options o = xb_exhibit_options(figure, &j->r->opt, x->work ? work : NULL);
@@ -371,7 +371,7 @@ static xb_status plan_figure(xb_ctx *ctx, const char *dir, int figure, const cha
     XB_TRY(xb_reproduction_path(ctx, work, dir, x->work ? x->work : ""));
     const xb_reproduce_options standard = xb_reproduce_options_default();
     xb_study_options o = xb_exhibit_options(figure, &standard, x->work ? work : NULL);
-    if (x->work) XB_TRY(xb_work_plan(ctx, work, label));
+    if (x->work) XB_TRY(xb_stamp_work_plan(ctx, work, label));
     XB_TRY(xb_study_plan(ctx, x->study, &o, path, label));
     XB_TRY(xb_report_plan_study(ctx, x->study, path, all, label));
     return xb_stamp_plan(ctx, path, label);

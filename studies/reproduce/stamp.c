@@ -37,7 +37,7 @@ xb_status xb_stamp_plan(xb_ctx *ctx, const char *dir, const char *label)
     return xb_files_plan_in(ctx, dir, STAMP_FILE, label);
 }
 
-xb_status xb_work_plan(xb_ctx *ctx, const char *dir, const char *label)
+xb_status xb_stamp_work_plan(xb_ctx *ctx, const char *dir, const char *label)
 {
     return xb_files_plan_in(ctx, dir, WORK_FILE, label);
 }
@@ -317,7 +317,7 @@ static bool is_work(const char *name) { return strcmp(name, WORK_FILE) != 0; }
 
 /* The file that says what the work is for is written last, so that an interrupted run
  * still names the older purpose. */
-xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint)
+xb_status xb_stamp_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint)
 {
     char path[STAMP_PATH];
     bool same = false;

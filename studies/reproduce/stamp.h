@@ -38,14 +38,14 @@ void xb_older_free(xb_older *older);
 /* A folder for unfinished work: made, and emptied unless what lies in it was made for
  * the same fingerprint. Half-written files go in any case. Fails rather than emptying a
  * folder that it did not make. */
-xb_status xb_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint);
+xb_status xb_stamp_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint);
 
 /* Half-written files and folders (NAME.tmp-XXXXXX, .figure-XXXXXX) in a folder. */
 void xb_sweep(const char *dir);
 
 /* Plans the stamp of a figure, and the file that says what unfinished work is for. */
 xb_status xb_stamp_plan(xb_ctx *ctx, const char *dir, const char *label);
-xb_status xb_work_plan(xb_ctx *ctx, const char *dir, const char *label);
+xb_status xb_stamp_work_plan(xb_ctx *ctx, const char *dir, const char *label);
 
 /* The name of a stamp's file. */
 const char *xb_stamp_name(void);

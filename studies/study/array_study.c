@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 #include "crossbayes/extend.h"
 #include "study/array_facts.h"
 #include "study/array_task.h"
@@ -81,7 +81,7 @@ typedef struct change {
     double field[FIELDS];
 } change;
 
-/* One array to read, an item of a deal: under a law, with a setting, or a few reads. */
+/* One array to read, an item of the work: under a law, with a setting, or a few reads. */
 typedef struct array_cell {
     int task;
     const char *law; /* NULL: the array's own */
@@ -202,7 +202,7 @@ static void add_cell(job *j, array_cell cell) { j->cell[j->cells++] = cell; }
 /* As run_shape, run_imperfection and run_correlation take them. */
 static void list_cells(job *j)
 {
-    const char *device = j->opt->device ? j->opt->device : xb_law_text(j->device);
+    const char *device = j->opt->device_law ? j->opt->device_law : xb_law_text(j->device);
     for (int t = 0; t < TASKS; t++) {
         add_cell(j, (array_cell){.task = t, .law = device});
         add_cell(j, (array_cell){.task = t, .law = "bimodal"});
@@ -221,32 +221,32 @@ static void list_cells(job *j)
     }
 }
 
-static xb_status deal_cells(job *j, xb_deal *deal)
+static xb_status deal_cells(job *j, xb_work *work)
 {
     int64_t i;
-    while (xb_deal_next(deal, &i)) {
+    while (xb_work_next(work, &i)) {
         const array_cell *cell = &j->cell[i];
         change c;
         XB_TRY(xb_progress_tell(j->ctx, "reading arrays", j->done++, j->total));
         XB_TRY(cell->few ? measure_few(j, cell, &c) : measure(j, cell, &c));
-        XB_TRY(xb_deal_put(j->ctx, deal, i, &c, sizeof c));
+        XB_TRY(xb_work_put(j->ctx, work, i, &c, sizeof c));
     }
-    XB_TRY(xb_deal_collect(j->ctx, deal));
+    XB_TRY(xb_work_collect(j->ctx, work));
     for (i = 0; i < j->total; i++)
-        XB_TRY(xb_deal_copy(j->ctx, deal, i, &j->change[i], sizeof j->change[i]));
+        XB_TRY(xb_work_copy(j->ctx, work, i, &j->change[i], sizeof j->change[i]));
     return XB_OK;
 }
 
 static xb_status run_cells(job *j)
 {
-    xb_deal *deal = NULL;
+    xb_work *work = NULL;
     j->cell = xb_new(j->ctx, j->total, sizeof *j->cell);
     j->change = xb_new(j->ctx, j->total, sizeof *j->change);
     if (!j->cell || !j->change) return XB_E_MEMORY;
     list_cells(j);
-    XB_TRY(xb_deal_open(j->ctx, &deal, "arrays", j->total));
-    const xb_status status = deal_cells(j, deal);
-    xb_deal_close(deal);
+    XB_TRY(xb_work_open(j->ctx, &work, "arrays", j->total));
+    const xb_status status = deal_cells(j, work);
+    xb_work_close(work);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* energy.c: the study "energy", the paper's Fig. 4 (and 8, with --device ecram): nets
+/* energy.c: the study "energy", the paper's Fig. 4 (and 8, with --device-law ecram): nets
  * 1 -> width^depth -> 1 trained with Gaussian weights to a standard normal output at
  * x = 0, then evaluated under other laws with the same means and standard deviations.
  * Tables (law 1: the device, 2: bimodal, 3..: the user's):

@@ -52,8 +52,9 @@ xb_energy_options xb_cell_training(const xb_cell_plan *plan, const xb_cell *cell
     o.seed = cell->seed;
     o.kernels_only = plan->kernels_only;
     o.steps = plan->steps;
-    o.keep_n_eff = plan->keep_n_eff;
-    if (plan->keep_n_eff == 0) o.backend = plan->backend; /* which has no such penalty */
+    o.n_eff_penalty = plan->n_eff_penalty;
+    if (plan->n_eff_penalty == 0)
+        o.backend = plan->backend; /* which has no such penalty */
     return o;
 }
 

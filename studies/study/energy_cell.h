@@ -16,7 +16,7 @@ typedef struct xb_cell_plan {
     int laws;
     bool kernels_only;
     int64_t steps;
-    double keep_n_eff;
+    double n_eff_penalty;
     int64_t hidden_draws; /* behind the densities; 0: by what they cost */
     int64_t output_draws; /* of the check by nearest neighbours; 0: none */
     int64_t share_draws;  /* behind n_eff */

@@ -1,14 +1,14 @@
-/* energy_cells.c: see energy_cells.h. A cell is one item of a deal, done by one thread of
- * one process with a context of its own; the most expensive cells start first, so that
- * none is left running alone at the end. A request to stop reaches all cells under way;
- * those finished are on disk. */
+/* energy_cells.c: see energy_cells.h. A cell is one item of a piece of work, done by one
+ * thread of one process with a context of its own; the most expensive cells start first,
+ * so that none is left running alone at the end. A request to stop reaches all cells
+ * under way; those finished are on disk. */
 #include "study/energy_cells.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/os.h"
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/files.h"
@@ -44,7 +44,7 @@ typedef struct cells_job {
     xb_net_cells *cells;
     const char *dir;
     int64_t *order; /* [count] */
-    xb_deal *deal;  /* item k is cell order[k] */
+    xb_work *work;  /* item k is cell order[k] */
     bool files;     /* other processes want them */
     int64_t done;
     bool stop; /* a cell failed, or a stop was requested */
@@ -145,7 +145,7 @@ static xb_status get_cell(xb_ctx *ctx, const cells_job *job, int64_t item)
     if (!taken) XB_TRY(make_cell(ctx, values, job, cell));
     XB_TRY(xb_cell_pack(ctx, &packed, &size, values, plan, cell,
                         job->files ? job->dir : NULL));
-    const xb_status status = xb_deal_put(ctx, job->deal, item, packed, size);
+    const xb_status status = xb_work_put(ctx, job->work, item, packed, size);
     xb_free(packed);
     return status;
 }
@@ -183,17 +183,17 @@ static void run_some(void *arg, int64_t thread)
     cells_job *job = arg;
     int64_t item;
     (void)thread;
-    while (tell(job, 0) && xb_deal_next(job->deal, &item)) run_cell(job, item);
+    while (tell(job, 0) && xb_work_next(job->work, &item)) run_cell(job, item);
 }
 
 static xb_status collect(cells_job *job)
 {
     xb_net_cells *cells = job->cells;
-    XB_TRY(xb_deal_collect(job->ctx, job->deal));
+    XB_TRY(xb_work_collect(job->ctx, job->work));
     for (int64_t k = 0; k < cells->count; k++) {
         const int64_t i = job->order[k];
         int64_t size = 0;
-        const void *packed = xb_deal_result(job->deal, k, &size);
+        const void *packed = xb_work_result(job->work, k, &size);
         XB_TRY(xb_cell_unpack(job->ctx, cells->values + i * xb_cell_length(&cells->plan),
                               packed, size, &cells->plan, &cells->cell[i],
                               xb_ranks_first(job->ctx) ? job->dir : NULL));
@@ -212,11 +212,11 @@ static xb_status run_deal(cells_job *job)
 
 static xb_status run_all(cells_job *job)
 {
-    job->files = xb_deal_travels(job->ctx);
-    XB_TRY(xb_deal_open(job->ctx, &job->deal, "nets", job->cells->count));
+    job->files = xb_work_is_sent(job->ctx);
+    XB_TRY(xb_work_open(job->ctx, &job->work, "nets", job->cells->count));
     xb_status status = job->dir ? xb_dir_make(job->ctx, job->dir) : XB_OK;
     if (status == XB_OK) status = run_deal(job);
-    xb_deal_close(job->deal);
+    xb_work_close(job->work);
     return status;
 }
 

@@ -19,7 +19,7 @@ xb_status xb_net_cells_lay_out(xb_ctx *ctx, xb_net_cells *out, const xb_cell_pla
 void xb_net_cells_free(xb_net_cells *cells);
 
 /* Trains and measures, one cell per thread; the same bytes for any number of threads and
- * of processes: a cell is an item of a deal (crossbayes/deal.h). With `dir`, a cell's
+ * of processes: a cell is an item of the work (crossbayes/work.h). With `dir`, a cell's
  * model and numbers are written there when it is done, and cells found there that were
  * made with exactly the same settings are reused, so that a study that was stopped
  * continues where it stopped. Others are made again. NULL: no files. */

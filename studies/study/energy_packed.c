@@ -1,5 +1,5 @@
 /* energy_packed.c: a finished cell as bytes, from one process to another
- * (crossbayes/deal.h): the sizes of its files, its numbers, then the files themselves, so
+ * (crossbayes/work.h): the sizes of its files, its numbers, then the files themselves, so
  * that the collecting process can put them where a single process would have. */
 #include <stdlib.h>
 #include <string.h>

@@ -37,10 +37,9 @@ static xb_status check(xb_ctx *ctx, const xb_study_options *o)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld laws besides device and bimodal, expected at most %d",
                        (long long)o->laws, XB_CELL_LAWS - 3);
-    if (!(o->keep_n_eff >= 0) || !isfinite(o->keep_n_eff))
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "weight %g of the penalty that keeps n_eff: expected 0 or more",
-                       o->keep_n_eff);
+    if (!(o->n_eff_penalty >= 0) || !isfinite(o->n_eff_penalty))
+        return xb_fail(ctx, XB_E_ARGUMENT, "n_eff_penalty is %g, expected 0 or more",
+                       o->n_eff_penalty);
     return XB_OK;
 }
 
@@ -68,7 +67,7 @@ static xb_status lay_out(xb_ctx *ctx, xb_net_cells_setup *out, const xb_law *dev
 {
     xb_cell_plan plan = {.kernels_only = o->kernels_only,
                          .steps = standard->steps,
-                         .keep_n_eff = o->keep_n_eff,
+                         .n_eff_penalty = o->n_eff_penalty,
                          .hidden_draws = standard->hidden_draws,
                          .output_draws = standard->output_draws,
                          .share_draws = standard->share_draws,

@@ -24,7 +24,7 @@ typedef struct xb_paired_gap {
 } xb_paired_gap;
 
 /* x: [points]; a model of one feature. `draws` is rounded up to whole blocks of even
- * size; opt->law and opt->samples are not read. Free with xb_paired_free, in any
+ * size; opt->law and opt->draws are not read. Free with xb_paired_free, in any
  * case. */
 xb_status xb_paired_run(xb_ctx *ctx, xb_paired *out, const xb_model *model,
                         const xb_law *const *law, int laws, const double *x,

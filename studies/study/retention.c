@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 #include "crossbayes/extend.h"
 #include "study/array_task.h"
 #include "study/retention_facts.h"
@@ -158,7 +158,7 @@ static xb_status read_chip(job *j, int chip)
     return status;
 }
 
-/* ---- a chip is an item of a deal: its scores [WAYS][ages][SCORES] */
+/* ---- a chip is an item of the work: its scores [WAYS][ages][SCORES] */
 
 static int64_t chip_scores(const job *j) { return (int64_t)WAYS * j->ages * SCORES; }
 
@@ -171,18 +171,18 @@ static void copy_scores(job *j, double *scores, int chip, bool take)
         }
 }
 
-static xb_status deal_chips(job *j, xb_deal *deal, double *room)
+static xb_status deal_chips(job *j, xb_work *work, double *room)
 {
     const int64_t bytes = chip_scores(j) * (int64_t)sizeof *room;
     int64_t chip;
-    while (xb_deal_next(deal, &chip)) {
+    while (xb_work_next(work, &chip)) {
         XB_TRY(read_chip(j, (int)chip));
         copy_scores(j, room, (int)chip, false);
-        XB_TRY(xb_deal_put(j->ctx, deal, chip, room, bytes));
+        XB_TRY(xb_work_put(j->ctx, work, chip, room, bytes));
     }
-    XB_TRY(xb_deal_collect(j->ctx, deal));
+    XB_TRY(xb_work_collect(j->ctx, work));
     for (chip = 0; chip < j->chips; chip++) {
-        XB_TRY(xb_deal_copy(j->ctx, deal, chip, room, bytes));
+        XB_TRY(xb_work_copy(j->ctx, work, chip, room, bytes));
         copy_scores(j, room, (int)chip, true);
     }
     return XB_OK;
@@ -190,12 +190,12 @@ static xb_status deal_chips(job *j, xb_deal *deal, double *room)
 
 static xb_status read_arrays(job *j)
 {
-    xb_deal *deal = NULL;
+    xb_work *work = NULL;
     double *room = xb_new(j->ctx, chip_scores(j), sizeof *room);
     xb_status status = room ? XB_OK : XB_E_MEMORY;
-    if (status == XB_OK) status = xb_deal_open(j->ctx, &deal, "chips", j->chips);
-    if (status == XB_OK) status = deal_chips(j, deal, room);
-    xb_deal_close(deal);
+    if (status == XB_OK) status = xb_work_open(j->ctx, &work, "chips", j->chips);
+    if (status == XB_OK) status = deal_chips(j, work, room);
+    xb_work_close(work);
     xb_free(room);
     return status;
 }
@@ -423,7 +423,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *law,
     (void)law;
     job j = {.ctx = ctx, .study = study, .opt = opt};
     j.sizes = opt->quick ? &quick_sizes : &full_sizes;
-    j.chips = opt->seeds > 0 ? opt->seeds : opt->quick ? QUICK_CHIPS : CHIPS;
+    j.chips = opt->chips > 0 ? opt->chips : opt->quick ? QUICK_CHIPS : CHIPS;
     xb_status status = run_job(&j);
     xb_array_task_free(&j.task);
     xb_device_destroy(j.device);

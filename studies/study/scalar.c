@@ -161,7 +161,7 @@ static void write_gaps(const job *s, int k, const xb_paired *p)
 
 static double last_sigma(const xb_train_report *report)
 {
-    const xb_table *trace = xb_train_report_trace(report);
+    const xb_table *trace = xb_train_report_history(report);
     int column = xb_table_column_find(trace, "sigma_median");
     return xb_table_get(trace, xb_table_row_count(trace) - 1, column);
 }
@@ -392,7 +392,7 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
     s->seed = opt->seed;
     s->scale = opt->noise_scale;
     s->law[DEVICE] = device;
-    s->antithetic = xb_law_symmetric(device);
+    s->antithetic = xb_law_is_symmetric(device);
     xb_status status = run_laws(ctx, s);
     free_room(s);
     xb_free(s);

@@ -81,7 +81,7 @@ xb_train_options xb_scalar_literal(uint64_t seed)
     o.adam = xb_adam_options_default();
     o.rate = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};
     o.temperature = (xb_schedule){.kind = XB_SCHEDULE_EXP, .value = 1000};
-    o.spread = XB_SPREAD_SOFTPLUS;
+    o.sigma_transform = XB_SIGMA_TRANSFORM_SOFTPLUS;
     o.sigma = 0.05;
     return o;
 }

@@ -180,14 +180,14 @@ xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
                        const xb_study_options *opt)
 {
     xb_study_options chosen;
-    XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, loss));
+    XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, chips));
     opt = &chosen;
     const xb_study_kind *kind = kind_find(name);
     if (!kind) return xb_fail(ctx, XB_E_ARGUMENT, "unknown study '%s'", name);
     xb_law *device = NULL;
-    const char *file = kind->device_file && opt->device ? opt->device : NULL;
+    const char *file = kind->device_file ? opt->device : NULL;
     XB_TRY(
-        xb_law_parse(ctx, &device, opt->device && !file ? opt->device : STANDARD_DEVICE));
+        xb_law_parse(ctx, &device, opt->device_law ? opt->device_law : STANDARD_DEVICE));
     xb_study *study = NULL;
     xb_status status =
         xb_study_new(ctx, &study, name, file ? file : xb_law_text(device), opt->seed);
@@ -347,7 +347,7 @@ xb_status xb_study_plan(xb_ctx *ctx, const char *name, const xb_study_options *o
 {
     char file[FILE_MAX_LENGTH];
     xb_study_options chosen;
-    XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, loss));
+    XB_TRY(XB_OPTIONS_READ(ctx, study, &chosen, opt, chips));
     snprintf(file, sizeof file, "%s.json", name);
     XB_TRY(xb_files_plan_in(ctx, dir, file, label));
     snprintf(file, sizeof file, "%s_*.csv", name);

@@ -13,8 +13,8 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/study.h"
 
-/* `opt` is never NULL; opt->device is the text that `device` was made from, or
- * NULL. On failure the study is destroyed by the caller. */
+/* `opt` is never NULL; opt->device_law is the text that `device` was made from,
+ * or NULL. On failure the study is destroyed by the caller. */
 typedef xb_status xb_study_fn(xb_ctx *ctx, xb_study *study, const xb_law *device,
                               const xb_study_options *opt);
 
@@ -26,7 +26,7 @@ typedef struct xb_study_kind {
     const char *about;
     xb_study_fn *run;
     xb_study_find_fn *find;
-    bool device_file; /* opt->device is a device file, not a law */
+    bool device_file; /* the study is about opt->device, a file, not about a law */
 } xb_study_kind;
 
 extern const xb_study_kind xb_study_array;

@@ -17,7 +17,7 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/outfile.h"
 #include "crossbayes/compare.h"
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 #include "crossbayes/images.h"
 #include "crossbayes/predict.h"
 #include "study/study.h"
@@ -318,7 +318,7 @@ static xb_status make_tables(job *s)
 
 static const xb_table *trace_of(const job *s, int stage)
 {
-    return xb_train_report_trace(s->report[stage]);
+    return xb_train_report_history(s->report[stage]);
 }
 
 static xb_status trace_table(job *s)

@@ -28,7 +28,7 @@ UNFINISHED = (".checkpoint", ".safetensors")  # of nets; whole, but not the last
 
 TRAIN = ["train", "rows.csv", "--target", "y", "-o", "model.safetensors", "--net",
          "dense 8, relu, dense 1", "--epochs", "40", "--mle-epochs", "40",
-         "--checkpoint-seconds", "0", "--trace", "trace.csv", "--validation", "0.2",
+         "--checkpoint-seconds", "0", "--history", "trace.csv", "--validation", "0.2",
          "--resume", "-q"]
 STUDY = ["study", "--quick", "--format", "svg", "-o", "results", "-q"]
 # what is killed, and in how many of 20 kills
@@ -38,7 +38,7 @@ SCENES = [
      4),
     ("study utkface", STUDY + ["utkface", "--data", "synthetic", "--size", "8", "--resume"],
      3),
-    ("cache", ["predict", "model.safetensors", "many", "--samples", "2", "-o", "out.csv",
+    ("cache", ["predict", "model.safetensors", "many", "--draws", "2", "-o", "out.csv",
                "--cache", "many.images", "-q"], 3),
     ("figures", STUDY + ["laws", "--noise", "noise.csv"], 3),
 ]

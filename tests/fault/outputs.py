@@ -39,7 +39,7 @@ class Case:
 
 
 TRAIN = ["train", "rows.csv", "--target", "y", "-o", "net.safetensors", *NET]
-STUDY = ["study", "--quick", *FORMATS, "-o", "results", "--device", "law.json"]
+STUDY = ["study", "--quick", *FORMATS, "-o", "results", "--device-law", "law.json"]
 SMALL = ["--widths", "1", "--depths", "1", "--seeds", "1"]
 CELLS = tuple("results/nets/width1_depth1_seed1%s.safetensors" % end
               for end in ("", "_numbers"))
@@ -73,28 +73,28 @@ CASES = [
          ("noise1.csv", "noise2.csv")),
     Case(["sample", "law.json", "-n", "20", "-o", "z.csv"], ("law.json",)),
     Case(["sample", "law.json", "-n", "20", "-o", "z.npy", "--json"], ("law.json",)),
-    Case([*TRAIN, "--trace", "trace.csv", "--law", "law.json", "--resume"],
+    Case([*TRAIN, "--history", "trace.csv", "--law", "law.json", "--resume"],
          ("rows.csv", "law.json"), also=("net.safetensors.checkpoint",)),
-    Case(["train", "faces", "--target", "age", "--targets", "ages.csv", "--size", "8", "-o",
+    Case(["train", "faces", "--target", "age", "--target-table", "ages.csv", "--size", "8", "-o",
           "net", "--cache", "kept", *IMAGE_NET], (FACE, "ages.csv"), also=("net.checkpoint",)),
     Case(["train", "faces", "--target", "age", "--size", "8", "-o", "net", *IMAGE_NET],
          (FACE,)),
     Case(["train", "t-images-idx3-ubyte", "-o", "net", *IMAGE_NET[:1], "flatten, dense 2",
           *IMAGE_NET[2:]], ("t-images-idx3-ubyte", "t-labels-idx1-ubyte")),
-    Case(["predict", "model.safetensors", "rows.csv", "--samples", "20", "-o",
+    Case(["predict", "model.safetensors", "rows.csv", "--draws", "20", "-o",
           "predicted.csv", "--law", "law.json"],
          ("model.safetensors", "rows.csv", "law.json")),
-    Case(["predict", "model.safetensors", "rows.csv", "--samples", "20", "-o",
+    Case(["predict", "model.safetensors", "rows.csv", "--draws", "20", "-o",
           "predicted.csv", "--share", "1/2"], ("model.safetensors", "rows.csv")),
-    Case(["predict", "seen.safetensors", "faces", "--samples", "20", "-o", "predicted.csv",
+    Case(["predict", "seen.safetensors", "faces", "--draws", "20", "-o", "predicted.csv",
           "--cache", "kept"], ("seen.safetensors", FACE)),
-    Case(["eval", "seen.safetensors", "faces", "--samples", "20", "--cache", "kept", "--law",
+    Case(["eval", "seen.safetensors", "faces", "--draws", "20", "--cache", "kept", "--law",
           "law.json"], ("seen.safetensors", FACE, "law.json")),
-    Case(["eval", "model.safetensors", "table.csv", "--samples", "20", "--calibrate",
+    Case(["eval", "model.safetensors", "table.csv", "--draws", "20", "--save-calibrated",
           "new.safetensors"], ("model.safetensors", "table.csv")),
-    Case(["crossbar", "seen.safetensors", "faces", "--samples", "10", "--array", "ideal",
-          "--inputs", "3", "--cache", "kept"], ("seen.safetensors", FACE)),
-    Case(["crossbar", "model.safetensors", "rows.csv", "--samples", "10", "--calibration",
+    Case(["crossbar", "seen.safetensors", "faces", "--reads", "10", "--array", "ideal",
+          "--rows", "3", "--cache", "kept"], ("seen.safetensors", FACE)),
+    Case(["crossbar", "model.safetensors", "rows.csv", "--reads", "10", "--calibration",
           "more.csv", "--array", "chip.json", "--costs", "costs.json", "--export", "export",
           "--sweep", "adc_bits=4:5", "-o", "sweep", *FORMATS],
          ("model.safetensors", "rows.csv", "more.csv", "chip.json", "costs.json",
@@ -304,9 +304,9 @@ PLACES = [  # arguments whose output cannot be there, and what the line says of 
     (["sample", "mtj", "-n", "9", "-o", "no/z.csv"], "the folder no does not exist"),
     (["sample", "mtj", "-n", "9", "-o", "noise.csv/z.csv"], "the folder noise.csv does not exist"),
     ([*TRAIN[:5], "no/net", *NET], "the folder no does not exist"),
-    ([*TRAIN, "--trace", "no/trace.csv"], "the folder no does not exist"),
-    ([*TRAIN, "--trace", "net.safetensors"], "both"),
-    ([*TRAIN, "--trace", "net.safetensors.checkpoint"], "both"),
+    ([*TRAIN, "--history", "no/trace.csv"], "the folder no does not exist"),
+    ([*TRAIN, "--history", "net.safetensors"], "both"),
+    ([*TRAIN, "--history", "net.safetensors.checkpoint"], "both"),
     (["train", "faces", "--target", "age", "-o", "net", "--cache", "no/kept"], "the folder no does not exist"),
     (["predict", "model.safetensors", "rows.csv", "-o", "no/p.csv"], "the folder no does not exist"),
     (["study", "laws", "--quick", "-o", "noise.csv"], "expected a folder"),
@@ -318,9 +318,9 @@ PLACES = [  # arguments whose output cannot be there, and what the line says of 
 ]
 MADE = [  # folders of results, two levels that were not there
     (["study", "laws", "--quick", "-o", "new/deep"], "new/deep/laws.json"),
-    (["crossbar", "model.safetensors", "rows.csv", "--samples", "9", "--export", "new/deep"],
+    (["crossbar", "model.safetensors", "rows.csv", "--reads", "9", "--export", "new/deep"],
      "new/deep/array.json"),
-    (["crossbar", "model.safetensors", "rows.csv", "--samples", "9", "--sweep", "adc_bits=4:5",
+    (["crossbar", "model.safetensors", "rows.csv", "--reads", "9", "--sweep", "adc_bits=4:5",
       "-o", "new/deep"], "new/deep/adc_bits.csv"),
     (["fit", "noise.csv", "--figure", "sub.d/pic"], "sub.d/pic.svg"),
 ]

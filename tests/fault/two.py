@@ -17,10 +17,10 @@ TIMES = 20 if LONG else 2
 
 TRAIN = ["train", "rows.csv", "--target", "y", "-o", "model.safetensors", "--net",
          "dense 4, relu, dense 1", "--epochs", "10", "--mle-epochs", "10",
-         "--checkpoint-seconds", "0", "--trace", "trace.csv", "-q", "--seed"]
+         "--checkpoint-seconds", "0", "--history", "trace.csv", "-q", "--seed"]
 STUDY = ["study", "--quick", "--format", "svg", "-o", "results", "-q"]
 ENERGY = STUDY + ["energy", "--widths", "1", "--depths", "1", "--seeds", "1", "--seed"]
-CACHE = ["predict", "model.safetensors", "many", "--samples", "2", "--cache", "many.images",
+CACHE = ["predict", "model.safetensors", "many", "--draws", "2", "--cache", "many.images",
          "-q", "-o"]
 PAIRS = [
     ("one model file", TRAIN + ["1"], TRAIN + ["2"]),

@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     xb_images *images = NULL;
     opt.labels = labels.path;
     opt.unlabelled = labelled == 0;
-    if (xb_images_look(file.path) == XB_IMAGES_IDX) {
+    if (xb_images_detect(file.path) == XB_IMAGES_IDX) {
         xb_status status = xb_images_open(ctx, &images, file.path, &opt);
         fuzz_check(ctx, status);
         if (status == XB_OK) use(images);

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const double x[FEATURES_MOST] = {0};
         xb_predict_options opt = xb_predict_options_default();
         xb_prediction *p = NULL;
-        opt.samples = 2;
+        opt.draws = 2;
         fuzz_check(ctx, xb_predict(ctx, &p, model, x, 1, &opt));
         xb_prediction_destroy(p);
     }

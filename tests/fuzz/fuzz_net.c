@@ -1,5 +1,6 @@
-/* fuzz_net.c: the text of a net; schedules, priors and spreads beside it. What parses
- * must print a text that parses to the same. The first byte picks the input's shape. */
+/* fuzz_net.c: the text of a net; schedules, priors and transforms of sigma beside it.
+ * What parses must print a text that parses to the same. The first byte picks the input's
+ * shape. */
 #include "fuzz.h"
 
 static void check_net(xb_ctx *ctx, const char *text, xb_shape input)
@@ -23,11 +24,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     xb_shape input = {1 + data[0] % 4, 1 + data[0] / 4 % 8, 1 + data[0] / 32};
     xb_schedule schedule;
     xb_prior prior;
-    xb_spread spread;
+    xb_sigma_transform transform;
     check_net(ctx, text, input);
     fuzz_check(ctx, xb_schedule_parse(ctx, &schedule, text));
     fuzz_check(ctx, xb_prior_parse(ctx, &prior, text));
-    fuzz_check(ctx, xb_spread_parse(ctx, &spread, text));
+    fuzz_check(ctx, xb_sigma_transform_parse(ctx, &transform, text));
     free(text);
     xb_ctx_destroy(ctx);
     return 0;

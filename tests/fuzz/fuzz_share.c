@@ -1,7 +1,7 @@
 /* fuzz_share.c: shares that are put together. First byte even: the rest is the file; odd:
  * the one share of a prediction of classes, with bytes changed. Predictions are made from
  * what is taken. */
-#include "crossbayes/deal.h"
+#include "crossbayes/work.h"
 #include "fuzz.h"
 
 enum { ROWS = 8, CLASSES = 2, DRAWS = 4 };
@@ -28,7 +28,7 @@ static xb_status predict(xb_ctx *ctx)
 {
     xb_predict_options opt = xb_predict_options_default();
     xb_prediction *p = NULL;
-    opt.samples = DRAWS;
+    opt.draws = DRAWS;
     const xb_status status = xb_predict(ctx, &p, the_model(), x, ROWS, &opt);
     for (int64_t i = 0; status == XB_OK && i < ROWS; i++)
         if (xb_prediction_class(p)[i] < 0 || xb_prediction_class(p)[i] >= CLASSES)

@@ -26,14 +26,14 @@ extern "C" {
 
 typedef struct xb_energy_options {
     size_t struct_size;
-    int64_t width;     /* 16: of every hidden layer, 1 to 4096 */
-    int64_t depth;     /* 2: hidden layers, 1 to 64 */
-    bool kernels_only; /* false: biases are random too */
-    int64_t steps;     /* 10000 */
-    int64_t draws;     /* 100 of the net's output a step, 2 to 4096 */
-    double rate;       /* 1e-3: Adam's, falling to 0 along a cosine */
-    double keep_n_eff; /* 0: weight of the penalty that keeps n_eff large (G5) */
-    uint64_t seed;     /* 1 */
+    int64_t width;        /* 16: of every hidden layer, 1 to 4096 */
+    int64_t depth;        /* 2: hidden layers, 1 to 64 */
+    bool kernels_only;    /* false: biases are random too */
+    int64_t steps;        /* 10000 */
+    int64_t draws;        /* 100 of the net's output a step, 2 to 4096 */
+    double rate;          /* 1e-3: Adam's, falling to 0 along a cosine */
+    double n_eff_penalty; /* 0: weight of the penalty that keeps n_eff large (G5) */
+    uint64_t seed;        /* 1 */
     const char *backend;
 } xb_energy_options;
 

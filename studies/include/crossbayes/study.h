@@ -23,9 +23,8 @@ typedef enum xb_noise_scale { XB_NOISE_SCALE_MIN = 0, XB_NOISE_SCALE_MAX } xb_no
 
 typedef struct xb_study_options {
     size_t struct_size;
-    const char *device;  /* LAW text of the device; NULL: mtj:B=0.15,w=0.5;
-                            retention: a device file, which it needs */
-    const double *noise; /* laws: measured samples; NULL: the built-in sample */
+    const char *device_law; /* LAW text of the device's noise; NULL: mtj:B=0.15,w=0.5 */
+    const double *noise;    /* laws: measured samples; NULL: the built-in sample */
     int64_t noise_n;
     const char *data;           /* array, retention: a table to learn, NULL: a built-in;
                                    utkface: the folder, or "synthetic" */
@@ -46,13 +45,16 @@ typedef struct xb_study_options {
     int64_t widths;
     const int64_t *depth; /* [depths] hidden layers; NULL: the study's own */
     int64_t depths;
-    int64_t seeds;     /* nets of each size, retention: chips; 0: the study's own */
-    bool full;         /* energy: depths to 4, four times the draws */
-    bool kernels_only; /* biases fixed, not random */
-    double keep_n_eff; /* 0: weight of the penalty that keeps n_eff large (maths G5) */
-    const char *cells; /* folder that keeps finished nets, so that a study that was
-                          stopped continues where it stopped. NULL: none */
-    double loss;       /* retention: loss in nats at which a refresh is due; 0: 0.1 */
+    int64_t seeds;        /* nets of each size; 0: the study's own */
+    bool full;            /* energy: depths to 4, four times the draws */
+    bool kernels_only;    /* biases fixed, not random */
+    double n_eff_penalty; /* 0: weight of the penalty that keeps n_eff large (maths G5) */
+    const char *cells;    /* folder that keeps finished nets, so that a study that was
+                             stopped continues where it stopped. NULL: none */
+    /* retention only: */
+    double loss;        /* loss in nats at which a refresh is due; 0: 0.1 */
+    const char *device; /* the device file, which it needs */
+    int64_t chips;      /* number of chips; 0: the study's own */
 } xb_study_options;
 
 XB_OPTIONS(study);

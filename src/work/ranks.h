@@ -9,14 +9,14 @@
 #define XB_DEAL_RANKS_H
 
 #include "base/comm.h"
-#include "deal/ranks_module.h"
+#include "work/ranks_module.h"
 
 typedef enum xb_rank_word {
     XB_RANK_JOIN,   /* build and command line */
     XB_RANK_INPUTS, /* files that were read, with their checksums */
-    XB_RANK_ASK,    /* for an item of a deal */
+    XB_RANK_ASK,    /* for an item of the work */
     XB_RANK_RESULT, /* of an item */
-    XB_RANK_DONE,   /* no more items of a deal */
+    XB_RANK_DONE,   /* no more items of a piece of work */
     XB_RANK_END,    /* its exit code and what went wrong */
     XB_RANK_GO,     /* to begin, or to end with a code */
     XB_RANK_GIVE,   /* an item; -1: there are no more */
@@ -25,7 +25,7 @@ typedef enum xb_rank_word {
 } xb_rank_word;
 
 typedef struct xb_rank_head {
-    int64_t word, deal, item, size;
+    int64_t word, work, item, size;
 } xb_rank_head;
 
 typedef struct xb_rank_message {
@@ -37,8 +37,8 @@ typedef struct xb_rank_message {
 /* What rank 0 knows of another. */
 typedef struct xb_rank_state {
     char *joined, *inputs; /* texts; NULL: not told yet */
-    int64_t done;          /* deals that it has no more items of */
-    int64_t asked;         /* the deal whose items it waits for; -1: none */
+    int64_t done;          /* pieces of work that it has no more items of */
+    int64_t asked;         /* the work whose items it waits for; -1: none */
     bool ended, blamed;    /* it has left; it went wrong there */
     int64_t code;          /* then */
     int64_t process;       /* its number on this machine; 0: it is on another one */
@@ -54,8 +54,8 @@ typedef struct xb_ranks {
     /* rank 0 alone, under `lock`: */
     xb_os_lock lock;
     xb_rank_state *state; /* [size] */
-    xb_deal *deal;        /* that is open */
-    int64_t opened;       /* deals so far */
+    xb_work *work;        /* that is open */
+    int64_t opened;       /* pieces of work so far */
     char *inputs;         /* of rank 0 */
     bool stopping;        /* no items for anyone */
     bool died;            /* a rank has ended without a word */
@@ -78,19 +78,19 @@ bool xb_rank_dismissed(xb_ranks *r);
 /* ranks_server.c: the thread of rank 0. */
 bool xb_rank_serve(xb_ranks *r);
 void xb_rank_serve_end(xb_ranks *r);
-/* With the lock held: items of the open deal to those that wait for them, and what is
- * wrong with somebody's inputs. */
+/* With the lock held: items of the open piece of work to those that wait for them, and
+ * what is wrong with somebody's inputs. */
 void xb_rank_answer(xb_ranks *r);
 void xb_rank_compare_inputs(xb_ranks *r);
 void xb_rank_blame(xb_ranks *r, int rank, xb_status status, const char *why);
 /* With the lock held: blames ranks of this machine that have died. */
 void xb_rank_watch(xb_ranks *r);
-/* With the lock held: the next item of the open deal. */
-bool xb_rank_next_item(xb_ranks *r, int64_t deal, int64_t *item);
+/* With the lock held: the next item of the open piece of work. */
+bool xb_rank_next_item(xb_ranks *r, int64_t work, int64_t *item);
 
 /* ranks_together.c: numbers between ranks that work together. */
 void xb_ranks_make_together(xb_ranks *r);
-/* All results of a deal from rank 0 to everyone. */
-xb_status xb_ranks_spread(xb_ctx *ctx, xb_ranks *r, xb_deal *deal);
+/* All results of a piece of work from rank 0 to everyone. */
+xb_status xb_ranks_spread(xb_ctx *ctx, xb_ranks *r, xb_work *work);
 
 #endif

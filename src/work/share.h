@@ -1,4 +1,4 @@
-/* share.h: what a share's file holds (crossbayes/deal.h): a safetensors file with the
+/* share.h: what a share's file holds (crossbayes/work.h): a safetensors file with the
  * results of items as bytes, and texts that say what they belong to. */
 #ifndef XB_DEAL_SHARE_H
 #define XB_DEAL_SHARE_H
@@ -10,12 +10,12 @@
 #define XB_SHARE_KIND "share" /* of the text "crossbayes" */
 
 /* Keys of the texts. "words" is the command, "inputs" [[name, checksum, bytes], ..],
- * "deals" [[name, items], ..]; "share" counts from 1. */
+ * "work" [[name, items], ..]; "share" counts from 1. */
 enum {
     XB_SHARE_BUILD,
     XB_SHARE_WORDS,
     XB_SHARE_INPUTS,
-    XB_SHARE_DEALS,
+    XB_SHARE_WORK,
     XB_SHARE_NUMBER,
     XB_SHARE_OF,
     XB_SHARE_TEXTS
@@ -25,7 +25,7 @@ extern const char *const xb_share_key[XB_SHARE_TEXTS];
 enum { XB_SHARES_MOST = 100000, XB_SHARE_ITEM = 48 };
 
 /* What the result of an item is called in the file. */
-void xb_share_item_name(char out[XB_SHARE_ITEM], int64_t deal, int64_t item);
+void xb_share_item_name(char out[XB_SHARE_ITEM], int64_t work, int64_t item);
 
 /* [name, checksum, bytes] of one file, as text and numbers. */
 xb_status xb_share_input(xb_ctx *ctx, json_t **out, const char *path);

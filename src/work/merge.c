@@ -1,5 +1,5 @@
-/* merge.c: the shares of one task, and a context that takes the results of its deals from
- * them; see crossbayes/deal.h. The first share says what all must be; every text and size
+/* merge.c: the shares of one task, and a context that takes the results of its work from
+ * them; see crossbayes/work.h. The first share says what all must be; every text and size
  * is checked, nothing in a file is trusted. */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "crossbayes/json.h"
 #include "crossbayes/safetensors.h"
-#include "deal/share.h"
+#include "work/share.h"
 
 typedef struct share_file {
     const char *path; /* ours */
@@ -18,7 +18,7 @@ typedef struct share_file {
 struct xb_shares {
     int64_t n;
     share_file *share; /* [n], number i + 1 at i once all are there */
-    json_t *words, *deals;
+    json_t *words, *work;
     const char **word; /* [words], borrowed from the list */
 };
 
@@ -69,7 +69,7 @@ static const struct {
     {XB_SHARE_BUILD, "was made by another build of the program than"},
     {XB_SHARE_WORDS, "belongs to another command than"},
     {XB_SHARE_INPUTS, "was made from other data than"},
-    {XB_SHARE_DEALS, "has other work in it than"},
+    {XB_SHARE_WORK, "has other work in it than"},
 };
 
 static xb_status compare(xb_ctx *ctx, const share_file *a, const share_file *b)
@@ -164,11 +164,11 @@ static xb_status take_words(xb_ctx *ctx, xb_shares *s)
 {
     const share_file *f = &s->share[0];
     s->words = json_loads(text_of(f, XB_SHARE_WORDS), 0, NULL);
-    s->deals = json_loads(text_of(f, XB_SHARE_DEALS), 0, NULL);
+    s->work = json_loads(text_of(f, XB_SHARE_WORK), 0, NULL);
     const size_t n = json_array_size(s->words);
-    if (n < 1 || !json_is_array(s->deals))
+    if (n < 1 || !json_is_array(s->work))
         return xb_fail(ctx, XB_E_INPUT, "%s: '%s' is no list", f->path,
-                       n < 1 ? "words" : "deals");
+                       n < 1 ? "words" : "work");
     s->word = xb_new(ctx, (int64_t)n, sizeof *s->word);
     if (!s->word) return XB_E_MEMORY;
     for (size_t i = 0; i < n; i++)
@@ -218,7 +218,7 @@ void xb_shares_destroy(xb_shares *s)
     free(s->share);
     free(s->word);
     json_decref(s->words);
-    json_decref(s->deals);
+    json_decref(s->work);
     free(s);
 }
 
@@ -236,39 +236,39 @@ typedef struct merge_comm {
     const xb_shares *shares;
 } merge_comm;
 
-static bool next(xb_comm *comm, xb_deal *deal, int64_t *item)
+static bool next(xb_comm *comm, xb_work *work, int64_t *item)
 {
-    (void)comm, (void)deal, (void)item;
+    (void)comm, (void)work, (void)item;
     return false; /* all are done */
 }
 
 /* The command of now must ask for the work that was done then. */
-static xb_status check_deal(xb_ctx *ctx, const xb_shares *s, const xb_deal *deal)
+static xb_status check_work(xb_ctx *ctx, const xb_shares *s, const xb_work *work)
 {
-    json_t *then = json_array_get(s->deals, (size_t)deal->number);
-    json_t *now = json_pack("[s, I]", deal->name, (json_int_t)deal->count);
+    json_t *then = json_array_get(s->work, (size_t)work->number);
+    json_t *now = json_pack("[s, I]", work->name, (json_int_t)work->count);
     const bool same = then && now && json_equal(then, now);
     json_decref(now);
     if (same) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT, "%s: has no results of this command's %s, %lld %s",
-                   s->share[0].path, deal->name, (long long)deal->count,
-                   xb_plural(deal->count, "item", "items"));
+                   s->share[0].path, work->name, (long long)work->count,
+                   xb_plural(work->count, "item", "items"));
 }
 
-static xb_status collect(xb_ctx *ctx, xb_comm *comm, xb_deal *deal)
+static xb_status collect(xb_ctx *ctx, xb_comm *comm, xb_work *work)
 {
     const xb_shares *s = ((const merge_comm *)comm)->shares;
     char name[XB_SHARE_ITEM];
-    XB_TRY(check_deal(ctx, s, deal));
-    for (int64_t i = 0; i < deal->count; i++) {
+    XB_TRY(check_work(ctx, s, work));
+    for (int64_t i = 0; i < work->count; i++) {
         const share_file *f = &s->share[i % s->n];
-        xb_share_item_name(name, deal->number, i);
+        xb_share_item_name(name, work->number, i);
         const int64_t at = xb_safetensors_find(f->file, name);
         const xb_stored *found = at < 0 ? NULL : xb_safetensors_at(f->file, at);
         if (!found || found->type != XB_STORED_U8 || found->ndim != 1)
             return xb_fail(ctx, XB_E_INPUT, "%s: %s: the result of item %lld is missing",
-                           f->path, deal->name, (long long)i);
-        XB_TRY(xb_deal_put(ctx, deal, i, found->data, found->shape[0]));
+                           f->path, work->name, (long long)i);
+        XB_TRY(xb_work_put(ctx, work, i, found->data, found->shape[0]));
     }
     return XB_OK;
 }

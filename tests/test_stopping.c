@@ -1,4 +1,4 @@
-/* test_settle.c: how many draws an interval needs. The error of a quantile against the
+/* test_stopping.c: how many draws an interval needs. The error of a quantile against the
  * spread of quantiles over many repetitions and against its closed form; intervals that
  * stop early against those of all draws: the same coverage, at a fraction of the draws;
  * adaptive predictions are those of their number of draws, whatever the threads. Seeds
@@ -104,19 +104,19 @@ static void stopping_early_covers_as_much(void **state)
     OPTIMISED_ONLY();
     xb_ctx *ctx = test_ctx();
     inputs in = make_inputs();
-    xb_settled *s = NULL;
-    assert_ok(ctx, xb_settle_draws(ctx, &s, in.value, in.sd, DRAWS, INPUTS, 1, NULL));
+    xb_stopping *s = NULL;
+    assert_ok(ctx, xb_stopping_find(ctx, &s, in.value, in.sd, DRAWS, INPUTS, 1, NULL));
     double full = 0, early = 0, differ = 0, used = 0, last = 0, few = 0, many = 0;
     for (int64_t i = 0; i < INPUTS; i++) {
         const bool a = in.low[i] <= in.y[i] && in.y[i] <= in.high[i];
         const bool b =
-            xb_settled_low(s)[i] <= in.y[i] && in.y[i] <= xb_settled_high(s)[i];
+            xb_stopping_low(s)[i] <= in.y[i] && in.y[i] <= xb_stopping_high(s)[i];
         full += a, early += b, differ += a != b;
-        used += (double)xb_settled_used(s)[i] / INPUTS;
-        if (i % 50 == 0) few += xb_settled_needed(s)[i] * 50 / INPUTS;
-        if (i % 50 == 49) many += xb_settled_needed(s)[i] * 50 / INPUTS;
-        last = fmax(last, (double)xb_settled_used(s)[i]);
-        assert_true(xb_settled_used(s)[i] >= 32);
+        used += (double)xb_stopping_used(s)[i] / INPUTS;
+        if (i % 50 == 0) few += xb_stopping_needed(s)[i] * 50 / INPUTS;
+        if (i % 50 == 49) many += xb_stopping_needed(s)[i] * 50 / INPUTS;
+        last = fmax(last, (double)xb_stopping_used(s)[i]);
+        assert_true(xb_stopping_used(s)[i] >= 32);
     }
     print_message("coverage %.4f of all draws, %.4f stopping early; %.0f of %d draws\n",
                   full / INPUTS, early / INPUTS, used, DRAWS);
@@ -125,7 +125,7 @@ static void stopping_early_covers_as_much(void **state)
     assert_true(used < 0.4 * DRAWS);
     assert_true(last == DRAWS);          /* there are some that need all */
     assert_true(few < 10 && many > 300); /* all noise; nearly all epistemic */
-    xb_settled_destroy(s);
+    xb_stopping_destroy(s);
     free_inputs(&in);
     xb_ctx_destroy(ctx);
 }
@@ -140,25 +140,25 @@ static void reads_that_remember_need_more(void **state)
     const xb_stream where = {xb_key_make(3, XB_PURPOSE_TEST), 0, 0, 0};
     for (int i = 0; i < S * N; i++) value[i] = normal(&where, i);
     for (int i = 0; i < N; i++) sd[i] = 0.5;
-    xb_settled *a = NULL, *b = NULL;
-    xb_settle_options opt = xb_settle_options_default();
-    assert_ok(ctx, xb_settle_draws(ctx, &a, value, sd, S, N, 1, &opt));
+    xb_stopping *a = NULL, *b = NULL;
+    xb_stopping_options opt = xb_stopping_options_default();
+    assert_ok(ctx, xb_stopping_find(ctx, &a, value, sd, S, N, 1, &opt));
     opt.worth = 0.5;
-    assert_ok(ctx, xb_settle_draws(ctx, &b, value, sd, S, N, 1, &opt));
+    assert_ok(ctx, xb_stopping_find(ctx, &b, value, sd, S, N, 1, &opt));
     for (int i = 0; i < N; i++) {
-        assert_close(xb_settled_needed(b)[i], 2 * xb_settled_needed(a)[i], 1e-12);
-        assert_true(xb_settled_used(b)[i] >= xb_settled_used(a)[i]);
+        assert_close(xb_stopping_needed(b)[i], 2 * xb_stopping_needed(a)[i], 1e-12);
+        assert_true(xb_stopping_used(b)[i] >= xb_stopping_used(a)[i]);
     }
-    xb_settled_destroy(b);
-    xb_settled_destroy(a);
-    const xb_settle_options bad[] = {{sizeof *bad, 1, 0.1, 32, 1, 1},
-                                     {sizeof *bad, 0.95, 0, 32, 1, 1},
-                                     {sizeof *bad, 0.95, 0.1, 3, 1, 1},
-                                     {sizeof *bad, 0.95, 0.1, 32, 60, 1},
-                                     {sizeof *bad, 0.95, 0.1, 32, 1, 0}};
+    xb_stopping_destroy(b);
+    xb_stopping_destroy(a);
+    const xb_stopping_options bad[] = {{sizeof *bad, 1, 0.1, 32, 1, 1},
+                                       {sizeof *bad, 0.95, 0, 32, 1, 1},
+                                       {sizeof *bad, 0.95, 0.1, 3, 1, 1},
+                                       {sizeof *bad, 0.95, 0.1, 32, 60, 1},
+                                       {sizeof *bad, 0.95, 0.1, 32, 1, 0}};
     a = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(xb_settle_draws(ctx, &a, value, sd, S, N, 1, &bad[i]),
+        assert_int_equal(xb_stopping_find(ctx, &a, value, sd, S, N, 1, &bad[i]),
                          XB_E_ARGUMENT);
     assert_null(a);
     xb_ctx_destroy(ctx);
@@ -183,8 +183,8 @@ static void check_adaptive(xb_ctx *ctx, const xb_model *m, int64_t members,
     const int64_t features = xb_model_feature_count(m);
     xb_predict_options opt = xb_predict_options_default();
     opt.adaptive = true;
-    opt.samples = 0;
-    opt.most = 3000;
+    opt.draws = 0;
+    opt.max_draws = 3000;
     opt.tolerance = opt.interval_tolerance = tolerance;
     xb_ctx_set_threads(ctx, 1);
     xb_prediction *p = predict(ctx, m, x, ROWS_ASKED, &opt);
@@ -198,10 +198,10 @@ static void check_adaptive(xb_ctx *ctx, const xb_model *m, int64_t members,
         assert_int_equal(used, xb_prediction_used(again)[i]);
         least = used < least ? used : least;
         most = used > most ? used : most;
-        assert_true(used % members == 0 || used == opt.most);
-        assert_true(xb_prediction_needed(p)[i] <= (double)used || used == opt.most);
+        assert_true(used % members == 0 || used == opt.max_draws);
+        assert_true(xb_prediction_needed(p)[i] <= (double)used || used == opt.max_draws);
         xb_predict_options one = xb_predict_options_default(); /* the very same */
-        one.samples = used;
+        one.draws = used;
         xb_prediction *alone = predict(ctx, m, x + i * features, 1, &one);
         if (numbers) {
             assert_true(xb_prediction_mean(alone)[0] == xb_prediction_mean(p)[i]);
@@ -246,7 +246,7 @@ static void adaptive_predictions_are_those_of_their_draws(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* What is needed, told or not, changes no prediction; it is that of xb_settle_draws. */
+/* What is needed, told or not, changes no prediction; it is that of xb_stopping_find. */
 static void needs_change_nothing(void **state)
 {
     (void)state;
@@ -254,25 +254,25 @@ static void needs_change_nothing(void **state)
     xb_model *m = net_model(ctx, "dense 6, relu, dense 1", (xb_shape){1, 1, 3}, 0, 0.05);
     double *x = net_inputs(m, ROWS_ASKED), sd[ROWS_ASKED];
     xb_predict_options opt = xb_predict_options_default();
-    opt.samples = 100;
+    opt.draws = 100;
     xb_prediction *plain = predict(ctx, m, x, ROWS_ASKED, &opt);
     opt.needs = true;
     xb_prediction *told = predict(ctx, m, x, ROWS_ASKED, &opt);
     double *value = calloc(100 * ROWS_ASKED, sizeof *value);
     assert_ok(ctx, xb_predict_draws(ctx, value, sd, m, x, ROWS_ASKED, 0, 100, &opt));
-    xb_settled *s = NULL;
-    assert_ok(ctx, xb_settle_draws(ctx, &s, value, sd, 100, ROWS_ASKED, 1, NULL));
+    xb_stopping *s = NULL;
+    assert_ok(ctx, xb_stopping_find(ctx, &s, value, sd, 100, ROWS_ASKED, 1, NULL));
     assert_null(xb_prediction_needed(plain));
     assert_null(xb_prediction_used(told));
     for (int i = 0; i < ROWS_ASKED; i++) {
         assert_true(xb_prediction_quantile(plain)[2 * i] ==
                     xb_prediction_quantile(told)[2 * i]);
-        assert_close(xb_prediction_needed(told)[i], xb_settled_needed(s)[i], 1e-6);
+        assert_close(xb_prediction_needed(told)[i], xb_stopping_needed(s)[i], 1e-6);
     }
     opt.interval_tolerance = 0;
     xb_prediction *bad = NULL;
     assert_int_equal(xb_predict(ctx, &bad, m, x, ROWS_ASKED, &opt), XB_E_ARGUMENT);
-    xb_settled_destroy(s);
+    xb_stopping_destroy(s);
     free(value);
     xb_prediction_destroy(told);
     xb_prediction_destroy(plain);
@@ -290,7 +290,7 @@ static void memory_may_run_out(void **state)
     for (int i = 0; i < 12; i++) value[i] = i % 5;
     xb_predict_options opt = xb_predict_options_default();
     opt.adaptive = true;
-    opt.samples = 200;
+    opt.draws = 200;
     xb_ctx_set_threads(ctx, 1);
     for (int k = 0; fail_alloc_after(k); k++) {
         xb_prediction *p = NULL;
@@ -301,11 +301,11 @@ static void memory_may_run_out(void **state)
         if (!failed) break;
     }
     for (int k = 0; fail_alloc_after(k); k++) {
-        xb_settled *s = NULL;
-        const xb_status status = xb_settle_draws(ctx, &s, value, sd, 4, 3, 1, NULL);
+        xb_stopping *s = NULL;
+        const xb_status status = xb_stopping_find(ctx, &s, value, sd, 4, 3, 1, NULL);
         const bool failed = fail_alloc_happened();
         assert_ran_out(ctx, failed, status, s, k);
-        xb_settled_destroy(s);
+        xb_stopping_destroy(s);
         if (!failed) break;
     }
     free(x);

@@ -1,11 +1,11 @@
 /* ranks_together.c: numbers between ranks that work together (base/comm.h): swaps over
- * the transport, a look at how the others are, and results of deals for everyone. While
- * it waits for numbers a rank also hears whether the job is over. */
+ * the transport, a look at how the others are, and results of shared work for everyone.
+ * While it waits for numbers a rank also hears whether the job is over. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "deal/ranks.h"
+#include "work/ranks.h"
 
 /* ---- whether all is well */
 
@@ -78,35 +78,35 @@ void xb_ranks_make_together(xb_ranks *r)
     r->comm.look = look;
 }
 
-/* ---- results of a deal */
+/* ---- results of a piece of work */
 
 /* Sizes of all results, -1 where there is none; then their bytes. */
-static xb_status share_items(xb_ctx *ctx, xb_comm *comm, xb_deal *deal)
+static xb_status share_items(xb_ctx *ctx, xb_comm *comm, xb_work *work)
 {
-    int64_t *size = xb_new(ctx, deal->count, sizeof *size), all = 0, at = 0;
+    int64_t *size = xb_new(ctx, work->count, sizeof *size), all = 0, at = 0;
     if (!size) return XB_E_MEMORY;
-    for (int64_t i = 0; i < deal->count; i++) size[i] = deal->item[i].size;
-    xb_comm_share(comm, size, deal->count * (int64_t)sizeof *size);
-    for (int64_t i = 0; i < deal->count; i++) all += size[i];
+    for (int64_t i = 0; i < work->count; i++) size[i] = work->item[i].size;
+    xb_comm_share(comm, size, work->count * (int64_t)sizeof *size);
+    for (int64_t i = 0; i < work->count; i++) all += size[i];
     char *bytes = comm->broken ? NULL : xb_room(ctx, all > 0 ? all : 1, 1);
-    for (int64_t i = 0; bytes && comm->rank == 0 && i < deal->count; at += size[i++])
-        if (size[i] > 0) memcpy(bytes + at, deal->item[i].result, (size_t)size[i]);
+    for (int64_t i = 0; bytes && comm->rank == 0 && i < work->count; at += size[i++])
+        if (size[i] > 0) memcpy(bytes + at, work->item[i].result, (size_t)size[i]);
     if (bytes) xb_comm_share(comm, bytes, all);
     xb_status status = comm->broken ? xb_comm_check(ctx) : bytes ? XB_OK : XB_E_MEMORY;
-    for (int64_t i = at = 0; status == XB_OK && comm->rank != 0 && i < deal->count;
+    for (int64_t i = at = 0; status == XB_OK && comm->rank != 0 && i < work->count;
          at += size[i++]) {
-        free(deal->item[i].result);
-        deal->item[i] = (xb_deal_item){xb_room(ctx, size[i] + 1, 1), size[i]};
-        if (!deal->item[i].result) status = XB_E_MEMORY;
-        if (status == XB_OK) memcpy(deal->item[i].result, bytes + at, (size_t)size[i]);
+        free(work->item[i].result);
+        work->item[i] = (xb_work_item){xb_room(ctx, size[i] + 1, 1), size[i]};
+        if (!work->item[i].result) status = XB_E_MEMORY;
+        if (status == XB_OK) memcpy(work->item[i].result, bytes + at, (size_t)size[i]);
     }
     free(bytes);
     free(size);
     return status;
 }
 
-xb_status xb_ranks_spread(xb_ctx *ctx, xb_ranks *r, xb_deal *deal)
+xb_status xb_ranks_spread(xb_ctx *ctx, xb_ranks *r, xb_work *work)
 {
     if (r->comm.broken) return xb_comm_check(ctx);
-    return share_items(ctx, &r->comm, deal);
+    return share_items(ctx, &r->comm, work);
 }

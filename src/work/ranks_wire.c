@@ -1,7 +1,7 @@
 /* ranks_wire.c: messages over the transport; see ranks.h. */
 #include <stdlib.h>
 
-#include "deal/ranks.h"
+#include "work/ranks.h"
 
 static int piece_of(int64_t left)
 {

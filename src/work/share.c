@@ -1,7 +1,7 @@
 /* share.c: a process that does one share of a task and leaves its results in a file; see
- * crossbayes/deal.h. Results stay in memory until the file is written, whole or not at
+ * crossbayes/work.h. Results stay in memory until the file is written, whole or not at
  * all. */
-#include "deal/share.h"
+#include "work/share.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,36 +14,36 @@
 
 const char *const xb_share_key[XB_SHARE_TEXTS] = {
     [XB_SHARE_BUILD] = "build", [XB_SHARE_WORDS] = "words",  [XB_SHARE_INPUTS] = "inputs",
-    [XB_SHARE_DEALS] = "deals", [XB_SHARE_NUMBER] = "share", [XB_SHARE_OF] = "of"};
+    [XB_SHARE_WORK] = "work",   [XB_SHARE_NUMBER] = "share", [XB_SHARE_OF] = "of"};
 
 typedef struct share_comm {
     xb_comm comm;
-    json_t *deals;     /* [[name, items], ..] */
+    json_t *work;      /* [[name, items], ..] */
     xb_stored *result; /* [results]; names and bytes are ours */
     int64_t results, capacity;
 } share_comm;
 
-void xb_share_item_name(char out[XB_SHARE_ITEM], int64_t deal, int64_t item)
+void xb_share_item_name(char out[XB_SHARE_ITEM], int64_t work, int64_t item)
 {
-    snprintf(out, XB_SHARE_ITEM, "%" PRId64 "/%" PRId64, deal, item);
+    snprintf(out, XB_SHARE_ITEM, "%" PRId64 "/%" PRId64, work, item);
 }
 
 /* ---- doing items */
 
-static bool next(xb_comm *comm, xb_deal *deal, int64_t *item)
+static bool next(xb_comm *comm, xb_work *work, int64_t *item)
 {
-    return xb_deal_next_here(deal, item, comm->rank, comm->size);
+    return xb_work_next_here(work, item, comm->rank, comm->size);
 }
 
-/* The deal's result is ours from now on. */
-static xb_status keep(xb_ctx *ctx, share_comm *s, int64_t deal, int64_t i,
-                      xb_deal_item *item)
+/* The work's result is ours from now on. */
+static xb_status keep(xb_ctx *ctx, share_comm *s, int64_t work, int64_t i,
+                      xb_work_item *item)
 {
     char name[XB_SHARE_ITEM];
     void *block = s->result;
     XB_TRY(xb_grow(ctx, &block, &s->capacity, s->results + 1, sizeof *s->result));
     s->result = block;
-    xb_share_item_name(name, deal, i);
+    xb_share_item_name(name, work, i);
     char *copy = xb_strdup(ctx, name);
     if (!copy) return XB_E_MEMORY;
     s->result[s->results++] =
@@ -52,17 +52,17 @@ static xb_status keep(xb_ctx *ctx, share_comm *s, int64_t deal, int64_t i,
     return XB_OK;
 }
 
-static xb_status collect(xb_ctx *ctx, xb_comm *comm, xb_deal *deal)
+static xb_status collect(xb_ctx *ctx, xb_comm *comm, xb_work *work)
 {
     share_comm *s = (share_comm *)comm;
-    for (int64_t i = comm->rank; i < deal->count; i += comm->size) {
-        if (!deal->item[i].result)
-            return xb_fail(ctx, XB_E_ARGUMENT, "%s: item %lld has no result", deal->name,
+    for (int64_t i = comm->rank; i < work->count; i += comm->size) {
+        if (!work->item[i].result)
+            return xb_fail(ctx, XB_E_ARGUMENT, "%s: item %lld has no result", work->name,
                            (long long)i);
-        XB_TRY(keep(ctx, s, deal->number, i, &deal->item[i]));
+        XB_TRY(keep(ctx, s, work->number, i, &work->item[i]));
     }
-    xb_json_add(&s->deals, json_pack("[s, I]", deal->name, (json_int_t)deal->count));
-    if (!s->deals) return xb_fail(ctx, XB_E_MEMORY, "not enough memory");
+    xb_json_add(&s->work, json_pack("[s, I]", work->name, (json_int_t)work->count));
+    if (!s->work) return xb_fail(ctx, XB_E_MEMORY, "not enough memory");
     return xb_fail(ctx, XB_E_ELSEWHERE,
                    "this is share %lld of %lld: the results come"
                    " together when all shares are merged",
@@ -77,7 +77,7 @@ static void destroy(xb_comm *comm)
         xb_free((void *)(uintptr_t)s->result[i].data);
     }
     free(s->result);
-    json_decref(s->deals);
+    json_decref(s->work);
     free(s);
 }
 
@@ -89,7 +89,7 @@ xb_status xb_share_begin(xb_ctx *ctx, int64_t share, int64_t of)
                        (long long)share, (long long)of, (long long)of, XB_SHARES_MOST);
     share_comm *s = xb_new(ctx, 1, sizeof *s);
     if (!s) return XB_E_MEMORY;
-    s->deals = json_array();
+    s->work = json_array();
     s->comm = (xb_comm){.word = "shares",
                         .rank = share - 1,
                         .size = of,
@@ -144,7 +144,7 @@ static xb_status write_file(xb_ctx *ctx, const share_comm *s, const char *path,
                             const json_t *words, const json_t *inputs)
 {
     char number[24], of[24], *text[3] = {NULL};
-    const json_t *const root[] = {words, inputs, s->deals};
+    const json_t *const root[] = {words, inputs, s->work};
     xb_status status = XB_OK;
     snprintf(number, sizeof number, "%lld", (long long)s->comm.rank + 1);
     snprintf(of, sizeof of, "%lld", (long long)s->comm.size);
@@ -154,7 +154,7 @@ static xb_status write_file(xb_ctx *ctx, const share_comm *s, const char *path,
                                     {xb_share_key[XB_SHARE_BUILD], xb_build_id()},
                                     {xb_share_key[XB_SHARE_WORDS], text[0]},
                                     {xb_share_key[XB_SHARE_INPUTS], text[1]},
-                                    {xb_share_key[XB_SHARE_DEALS], text[2]},
+                                    {xb_share_key[XB_SHARE_WORK], text[2]},
                                     {xb_share_key[XB_SHARE_NUMBER], number},
                                     {xb_share_key[XB_SHARE_OF], of}};
     if (status == XB_OK)

@@ -1,4 +1,4 @@
-/* test_deal.c: work that is dealt: every item once, results in order, shares in files,
+/* test_work.c: work that is dealt: every item once, results in order, shares in files,
  * and what is wrong with them by name. */
 #include "scratch.h"
 
@@ -6,28 +6,28 @@
 
 #include "base/comm.h"
 #include "crossbayes/safetensors.h"
-#include "deal/share.h"
+#include "work/share.h"
 
 enum { ITEMS = 11 };
 
 /* Item i has i + 1 bytes, all i. */
-static xb_status do_items(xb_ctx *ctx, xb_deal *deal, int *count)
+static xb_status do_items(xb_ctx *ctx, xb_work *work, int *count)
 {
     int64_t i;
-    while (xb_deal_next(deal, &i)) {
+    while (xb_work_next(work, &i)) {
         unsigned char bytes[ITEMS];
         memset(bytes, (int)i, sizeof bytes);
-        XB_TRY(xb_deal_put(ctx, deal, i, bytes, i + 1));
+        XB_TRY(xb_work_put(ctx, work, i, bytes, i + 1));
         ++*count;
     }
-    return xb_deal_collect(ctx, deal);
+    return xb_work_collect(ctx, work);
 }
 
-static void check_items(const xb_deal *deal)
+static void check_items(const xb_work *work)
 {
     for (int64_t i = 0; i < ITEMS; i++) {
         int64_t size = 0;
-        const unsigned char *bytes = xb_deal_result(deal, i, &size);
+        const unsigned char *bytes = xb_work_result(work, i, &size);
         assert_int_equal(size, i + 1);
         for (int64_t k = 0; k < size; k++) assert_int_equal(bytes[k], i);
     }
@@ -37,33 +37,33 @@ static void one_process_does_all(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
-    xb_deal *deal = NULL;
+    xb_work *work = NULL;
     int done = 0;
     unsigned char three[3];
-    assert_int_equal(xb_deal_processes(ctx), 1);
-    assert_ok(ctx, xb_deal_open(ctx, &deal, "things", ITEMS));
-    assert_ok(ctx, do_items(ctx, deal, &done));
+    assert_int_equal(xb_work_processes(ctx), 1);
+    assert_ok(ctx, xb_work_open(ctx, &work, "things", ITEMS));
+    assert_ok(ctx, do_items(ctx, work, &done));
     assert_int_equal(done, ITEMS);
-    check_items(deal);
-    assert_ok(ctx, xb_deal_copy(ctx, deal, 2, three, 3));
+    check_items(work);
+    assert_ok(ctx, xb_work_copy(ctx, work, 2, three, 3));
     assert_int_equal(three[2], 2);
-    assert_int_equal(xb_deal_copy(ctx, deal, 3, three, 3), XB_E_INPUT);
+    assert_int_equal(xb_work_copy(ctx, work, 3, three, 3), XB_E_INPUT);
     assert_string_equal(xb_ctx_message(ctx),
                         "things: the result of item 3 has 4 bytes, expected 3");
-    xb_deal_close(deal);
-    deal = NULL;
-    assert_int_equal(xb_deal_open(ctx, &deal, "things", -1), XB_E_ARGUMENT);
-    assert_ok(ctx, xb_deal_open(ctx, &deal, "things", 2));
-    assert_ok(ctx, xb_deal_put(ctx, deal, 1, NULL, 0));
-    assert_int_equal(xb_deal_put(ctx, deal, 2, NULL, 0), XB_E_ARGUMENT);
-    assert_int_equal(xb_deal_collect(ctx, deal), XB_E_ARGUMENT); /* item 0 */
-    xb_deal_close(deal);
-    xb_deal_close(NULL);
+    xb_work_close(work);
+    work = NULL;
+    assert_int_equal(xb_work_open(ctx, &work, "things", -1), XB_E_ARGUMENT);
+    assert_ok(ctx, xb_work_open(ctx, &work, "things", 2));
+    assert_ok(ctx, xb_work_put(ctx, work, 1, NULL, 0));
+    assert_int_equal(xb_work_put(ctx, work, 2, NULL, 0), XB_E_ARGUMENT);
+    assert_int_equal(xb_work_collect(ctx, work), XB_E_ARGUMENT); /* item 0 */
+    xb_work_close(work);
+    xb_work_close(NULL);
     xb_ctx_destroy(ctx);
 }
 
 typedef struct many {
-    xb_deal *deal;
+    xb_work *work;
     atomic_int_least64_t times[1000];
 } many;
 
@@ -72,9 +72,9 @@ static void take_some(void *arg, int64_t thread)
     many *m = arg;
     int64_t i;
     (void)thread;
-    while (xb_deal_next(m->deal, &i)) {
+    while (xb_work_next(m->work, &i)) {
         m->times[i]++;
-        assert_int_equal(xb_deal_put(NULL, m->deal, i, &i, sizeof i), XB_OK);
+        assert_int_equal(xb_work_put(NULL, m->work, i, &i, sizeof i), XB_OK);
     }
 }
 
@@ -84,16 +84,16 @@ static void threads_take_each_item_once(void **state)
     xb_ctx *ctx = test_ctx();
     static many m;
     xb_ctx_set_threads(ctx, 8);
-    assert_ok(ctx, xb_deal_open(ctx, &m.deal, "things", 1000));
+    assert_ok(ctx, xb_work_open(ctx, &m.work, "things", 1000));
     xb_parallel_for(ctx, 8, take_some, &m);
-    assert_ok(ctx, xb_deal_collect(ctx, m.deal));
+    assert_ok(ctx, xb_work_collect(ctx, m.work));
     for (int64_t i = 0; i < 1000; i++) {
         int64_t back = -1;
         assert_int_equal(m.times[i], 1);
-        assert_ok(ctx, xb_deal_copy(ctx, m.deal, i, &back, sizeof back));
+        assert_ok(ctx, xb_work_copy(ctx, m.work, i, &back, sizeof back));
         assert_int_equal(back, i);
     }
-    xb_deal_close(m.deal);
+    xb_work_close(m.work);
     xb_ctx_destroy(ctx);
 }
 
@@ -101,7 +101,7 @@ static void threads_take_each_item_once(void **state)
 
 static const char *const line[] = {"things", "-o", "place"};
 
-/* Share `share` of `of`, two deals, into NAME. */
+/* Share `share` of `of`, two pieces of work, into NAME. */
 static void make_share(scratch *s, const char *name, int64_t share, int64_t of,
                        const char *const words[3], const char *input)
 {
@@ -109,15 +109,15 @@ static void make_share(scratch *s, const char *name, int64_t share, int64_t of,
     int done = 0;
     if (input) assert_ok(ctx, xb_files_input(ctx, input));
     assert_ok(ctx, xb_share_begin(ctx, share, of));
-    assert_int_equal(xb_deal_processes(ctx), of);
+    assert_int_equal(xb_work_processes(ctx), of);
     for (int k = 0; k < 2; k++) {
-        xb_deal *deal = NULL, *inner = NULL;
-        assert_ok(ctx, xb_deal_open(ctx, &deal, "things", ITEMS));
-        assert_int_equal(xb_deal_processes(ctx), 1);
-        assert_ok(ctx, xb_deal_open(ctx, &inner, "within", 1)); /* not dealt */
-        xb_deal_close(inner);
-        assert_int_equal(do_items(ctx, deal, &done), XB_E_ELSEWHERE);
-        xb_deal_close(deal);
+        xb_work *work = NULL, *inner = NULL;
+        assert_ok(ctx, xb_work_open(ctx, &work, "things", ITEMS));
+        assert_int_equal(xb_work_processes(ctx), 1);
+        assert_ok(ctx, xb_work_open(ctx, &inner, "within", 1)); /* not dealt */
+        xb_work_close(inner);
+        assert_int_equal(do_items(ctx, work, &done), XB_E_ELSEWHERE);
+        xb_work_close(work);
     }
     assert_int_equal(done, 2 * ((ITEMS - share) / of + 1));
     assert_ok(ctx, xb_share_write(ctx, scratch_path(s, name), words, 3));
@@ -151,17 +151,17 @@ static void shares_come_together(void **state)
     assert_string_equal(xb_shares_word(shares, 2), "place");
     assert_ok(ctx, xb_shares_use(ctx, shares));
     for (int k = 0; k < 2; k++) {
-        xb_deal *deal = NULL;
-        assert_ok(ctx, xb_deal_open(ctx, &deal, "things", ITEMS));
-        assert_ok(ctx, do_items(ctx, deal, &done));
+        xb_work *work = NULL;
+        assert_ok(ctx, xb_work_open(ctx, &work, "things", ITEMS));
+        assert_ok(ctx, do_items(ctx, work, &done));
         assert_int_equal(done, 0);
-        check_items(deal);
-        xb_deal_close(deal);
+        check_items(work);
+        xb_work_close(work);
     }
-    xb_deal *other = NULL; /* there was no third */
-    assert_ok(ctx, xb_deal_open(ctx, &other, "things", ITEMS));
+    xb_work *other = NULL; /* there was no third */
+    assert_ok(ctx, xb_work_open(ctx, &other, "things", ITEMS));
     assert_int_equal(do_items(ctx, other, &done), XB_E_INPUT);
-    xb_deal_close(other);
+    xb_work_close(other);
     xb_ctx_destroy(ctx);
     xb_shares_destroy(shares);
     xb_shares_destroy(NULL);
@@ -216,14 +216,14 @@ static void bad_numbers_are_refused(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
-    xb_deal *deal = NULL;
+    xb_work *work = NULL;
     const int64_t bad[][2] = {{0, 3}, {4, 3}, {1, 0}, {-1, -1}, {1, 100001}};
     for (int i = 0; i < XB_COUNT(bad); i++)
         assert_int_equal(xb_share_begin(ctx, bad[i][0], bad[i][1]), XB_E_ARGUMENT);
     assert_int_equal(xb_share_write(ctx, "x", line, 3), XB_E_ARGUMENT);
     assert_int_equal(xb_shares_open(ctx, NULL, NULL, 0), XB_E_ARGUMENT);
     assert_ok(ctx, xb_share_begin(ctx, 1, 4));
-    assert_int_equal(xb_deal_open(ctx, &deal, "things", 3), XB_E_ARGUMENT);
+    assert_int_equal(xb_work_open(ctx, &work, "things", 3), XB_E_ARGUMENT);
     assert_string_equal(
         xb_ctx_message(ctx),
         "things: 3 items of work cannot be dealt to 4 shares; use at most 3");
@@ -238,7 +238,7 @@ static void forge(scratch *s, const char *key, const char *value)
                               {"build", xb_build_id()},
                               {"words", "[\"things\"]"},
                               {"inputs", "[]"},
-                              {"deals", "[[\"things\", 1]]"},
+                              {"work", "[[\"things\", 1]]"},
                               {"share", "1"},
                               {"of", "1"}};
     xb_stored_text text[XB_COUNT(texts)];
@@ -271,7 +271,7 @@ static void nothing_in_a_share_is_trusted(void **state)
         {"words", "[1]", "word 1 of the command is no text"},
         {"inputs", "7", "'inputs' is no list"},
         {"inputs", "[[1]]", "an input has no name"},
-        {"deals", "{}", "'deals' is no list"},
+        {"work", "{}", "'work' is no list"},
     };
     for (int i = 0; i < XB_COUNT(bad); i++) {
         forge(&s, bad[i].key, bad[i].value);
@@ -280,14 +280,14 @@ static void nothing_in_a_share_is_trusted(void **state)
     forge(&s, "", NULL); /* all texts right, but no result */
     xb_ctx *ctx = test_ctx(), *reader = test_ctx();
     xb_shares *shares = NULL;
-    xb_deal *deal = NULL;
+    xb_work *work = NULL;
     static const char *const name[] = {"forged"};
     assert_ok(reader, merge(reader, &shares, &s, 1, name));
     assert_ok(ctx, xb_shares_use(ctx, shares));
-    assert_ok(ctx, xb_deal_open(ctx, &deal, "things", 1));
-    assert_int_equal(xb_deal_collect(ctx, deal), XB_E_INPUT);
+    assert_ok(ctx, xb_work_open(ctx, &work, "things", 1));
+    assert_int_equal(xb_work_collect(ctx, work), XB_E_INPUT);
     assert_non_null(strstr(xb_ctx_message(ctx), "the result of item 0 is missing"));
-    xb_deal_close(deal);
+    xb_work_close(work);
     xb_ctx_destroy(ctx);
     xb_shares_destroy(shares);
     xb_ctx_destroy(reader);

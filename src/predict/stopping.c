@@ -1,6 +1,6 @@
-/* settle.c: how many draws the interval of a prediction needs, and when sequential draws
- * can stop (maths P30-P32). An interval dominated by data noise is settled after a few
- * draws, a purely epistemic one takes hundreds; so the number is found for each input
+/* stopping.c: how many draws the interval of a prediction needs, and when sequential
+ * draws can stop (maths P30-P32). An interval dominated by data noise is settled after a
+ * few draws, a purely epistemic one takes hundreds; so the number is found for each input
  * separately. */
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 static const double SQRT_2 = 1.41421356237309504880;
 static const double INVERSE_SQRT_2_PI = 0.39894228040143267794;
 
-void xb_settle_options_init(xb_settle_options *opt, size_t size)
+void xb_stopping_options_init(xb_stopping_options *opt, size_t size)
 {
-    const xb_settle_options standard = {
+    const xb_stopping_options standard = {
         .interval = 0.95, .tolerance = 0.1, .first = 32, .members = 1, .worth = 1};
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
@@ -51,17 +51,17 @@ int64_t xb_next_look(int64_t draws, int64_t members, int64_t most)
 
 /* ---- draws that are all there */
 
-struct xb_settled {
+struct xb_stopping {
     int64_t n, draws;
     double *needed, *low, *high; /* [n] */
     int64_t *used;               /* [n] */
 };
 
 typedef struct settle_job {
-    xb_settled *out;
+    xb_stopping *out;
     const double *value, *sd;
     int64_t sds;
-    xb_settle_options opt;
+    xb_stopping_options opt;
     double level[2], z[2];
     int64_t pieces;             /* as many as threads: rows are cut among them */
     double *block;              /* [pieces][3][draws] */
@@ -89,7 +89,7 @@ static double look(const settle_job *job, double end[2], int64_t draws,
 
 static void settle_row(const settle_job *job, int64_t i)
 {
-    xb_settled *out = job->out;
+    xb_stopping *out = job->out;
     const int64_t n = out->n, members = job->opt.members;
     const int64_t widths = job->sds < out->draws ? job->sds : out->draws;
     double square = 0, end[2];
@@ -124,7 +124,7 @@ static void settle_piece(void *arg, int64_t piece)
 }
 
 static xb_status check(xb_ctx *ctx, int64_t draws, int64_t n, int64_t sds,
-                       const xb_settle_options *opt)
+                       const xb_stopping_options *opt)
 {
     if (!(opt->interval > 0 && opt->interval < 1) || !(opt->tolerance > 0) ||
         !(opt->worth > 0 && opt->worth <= 1))
@@ -141,9 +141,9 @@ static xb_status check(xb_ctx *ctx, int64_t draws, int64_t n, int64_t sds,
     return XB_OK;
 }
 
-static xb_settled *new_settled(xb_ctx *ctx, int64_t n, int64_t draws)
+static xb_stopping *new_settled(xb_ctx *ctx, int64_t n, int64_t draws)
 {
-    xb_settled *out = xb_new(ctx, 1, sizeof *out);
+    xb_stopping *out = xb_new(ctx, 1, sizeof *out);
     if (!out) return NULL;
     out->n = n, out->draws = draws;
     out->needed = xb_new(ctx, n, sizeof *out->needed);
@@ -151,16 +151,16 @@ static xb_settled *new_settled(xb_ctx *ctx, int64_t n, int64_t draws)
     out->high = xb_new(ctx, n, sizeof *out->high);
     out->used = xb_new(ctx, n, sizeof *out->used);
     if (out->needed && out->low && out->high && out->used) return out;
-    xb_settled_destroy(out);
+    xb_stopping_destroy(out);
     return NULL;
 }
 
-xb_status xb_settle_draws(xb_ctx *ctx, xb_settled **out, const double *value,
-                          const double *sd, int64_t draws, int64_t n, int64_t sds,
-                          const xb_settle_options *opt)
+xb_status xb_stopping_find(xb_ctx *ctx, xb_stopping **out, const double *value,
+                           const double *sd, int64_t draws, int64_t n, int64_t sds,
+                           const xb_stopping_options *opt)
 {
     settle_job job = {.value = value, .sd = sd, .sds = sds};
-    XB_TRY(XB_OPTIONS_READ(ctx, settle, &job.opt, opt, worth));
+    XB_TRY(XB_OPTIONS_READ(ctx, stopping, &job.opt, opt, worth));
     XB_TRY(check(ctx, draws, n, sds, &job.opt));
     for (int k = 0; k < 2; k++) {
         job.level[k] = 0.5 * (1 + (k ? 1 : -1) * job.opt.interval);
@@ -177,7 +177,7 @@ xb_status xb_settle_draws(xb_ctx *ctx, xb_settled **out, const double *value,
     return job.out ? XB_OK : XB_E_MEMORY;
 }
 
-void xb_settled_destroy(xb_settled *s)
+void xb_stopping_destroy(xb_stopping *s)
 {
     if (!s) return;
     free(s->needed);
@@ -187,8 +187,8 @@ void xb_settled_destroy(xb_settled *s)
     free(s);
 }
 
-int64_t xb_settled_count(const xb_settled *s) { return s->n; }
-const double *xb_settled_needed(const xb_settled *s) { return s->needed; }
-const int64_t *xb_settled_used(const xb_settled *s) { return s->used; }
-const double *xb_settled_low(const xb_settled *s) { return s->low; }
-const double *xb_settled_high(const xb_settled *s) { return s->high; }
+int64_t xb_stopping_count(const xb_stopping *s) { return s->n; }
+const double *xb_stopping_needed(const xb_stopping *s) { return s->needed; }
+const int64_t *xb_stopping_used(const xb_stopping *s) { return s->used; }
+const double *xb_stopping_low(const xb_stopping *s) { return s->low; }
+const double *xb_stopping_high(const xb_stopping *s) { return s->high; }

@@ -1,9 +1,9 @@
 /* ranks_server.c: the thread of rank 0 that answers the other ranks; see ranks.h. A rank
- * that asks for items of a deal which rank 0 has not opened yet waits. */
+ * that asks for items of a piece of work which rank 0 has not opened yet waits. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "deal/ranks.h"
+#include "work/ranks.h"
 
 void xb_rank_blame(xb_ranks *r, int rank, xb_status status, const char *why)
 {
@@ -13,23 +13,23 @@ void xb_rank_blame(xb_ranks *r, int rank, xb_status status, const char *why)
     snprintf(r->message, sizeof r->message, "rank %d: %.900s", rank, why);
 }
 
-bool xb_rank_next_item(xb_ranks *r, int64_t deal, int64_t *item)
+bool xb_rank_next_item(xb_ranks *r, int64_t work, int64_t *item)
 {
-    xb_deal *d = r->deal;
-    if (!d || d->number != deal || r->stopping || r->failed != XB_OK) return false;
-    return xb_deal_next_here(d, item, 0, 1);
+    xb_work *d = r->work;
+    if (!d || d->number != work || r->stopping || r->failed != XB_OK) return false;
+    return xb_work_next_here(d, item, 0, 1);
 }
 
 void xb_rank_answer(xb_ranks *r)
 {
     for (int i = 1; i < r->comm.size; i++) {
-        const int64_t deal = r->state[i].asked;
-        const bool later = deal >= r->opened && !r->stopping && r->failed == XB_OK;
-        if (deal < 0 || later) continue;
+        const int64_t work = r->state[i].asked;
+        const bool later = work >= r->opened && !r->stopping && r->failed == XB_OK;
+        if (work < 0 || later) continue;
         int64_t item = -1;
-        (void)xb_rank_next_item(r, deal, &item);
+        (void)xb_rank_next_item(r, work, &item);
         r->state[i].asked = -1;
-        xb_rank_send(r, i, (xb_rank_head){XB_RANK_GIVE, deal, item, 0}, NULL);
+        xb_rank_send(r, i, (xb_rank_head){XB_RANK_GIVE, work, item, 0}, NULL);
     }
 }
 
@@ -84,12 +84,12 @@ static void keep(char **to, xb_rank_message *m)
 
 static void take_result(xb_ranks *r, xb_rank_message *m)
 {
-    xb_deal *d = r->deal;
+    xb_work *d = r->work;
     const int64_t i = m->head.item;
-    if (!d || d->number != m->head.deal || i < 0 || i >= d->count) return;
+    if (!d || d->number != m->head.work || i < 0 || i >= d->count) return;
     xb_os_lock_take(&d->lock);
     free(d->item[i].result);
-    d->item[i] = (xb_deal_item){m->bytes, m->head.size};
+    d->item[i] = (xb_work_item){m->bytes, m->head.size};
     m->bytes = NULL;
     xb_os_lock_give(&d->lock);
 }
@@ -100,7 +100,7 @@ static void take(xb_ranks *r, xb_rank_message *m)
     switch ((xb_rank_word)m->head.word) {
     case XB_RANK_JOIN:
         keep(&s->joined, m);
-        if ((uint64_t)m->head.deal == xb_os_machine() &&
+        if ((uint64_t)m->head.work == xb_os_machine() &&
             xb_os_process_lives(m->head.item))
             s->process = m->head.item;
         break;
@@ -108,16 +108,16 @@ static void take(xb_ranks *r, xb_rank_message *m)
         keep(&s->inputs, m);
         xb_rank_compare_inputs(r);
         break;
-    case XB_RANK_ASK: s->asked = m->head.deal; break;
+    case XB_RANK_ASK: s->asked = m->head.work; break;
     case XB_RANK_RESULT: take_result(r, m); break;
-    case XB_RANK_DONE: s->done = m->head.deal + 1; break;
+    case XB_RANK_DONE: s->done = m->head.work + 1; break;
     case XB_RANK_END:
         s->ended = true;
         s->code = m->head.item;
-        if (m->head.deal == XB_E_CANCELLED && r->stop_code == 0)
+        if (m->head.work == XB_E_CANCELLED && r->stop_code == 0)
             r->stop_code = m->head.item;
         if (m->head.item != 0)
-            xb_rank_blame(r, m->from, (xb_status)m->head.deal, m->bytes);
+            xb_rank_blame(r, m->from, (xb_status)m->head.work, m->bytes);
         break;
     default: break;
     }

@@ -1,6 +1,6 @@
-/* ranks.c: the ranks of an MPI program do the items of deals together; see ranks.h and
- * crossbayes/deal.h. All run the same command; rank 0 goes on with the results. */
-#include "deal/ranks.h"
+/* ranks.c: the ranks of an MPI program do the items of shared work together; see ranks.h
+ * and crossbayes/work.h. All run the same command; rank 0 goes on with the results. */
+#include "work/ranks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ int64_t xb_ranks_launched(int64_t *rank)
     return 1;
 }
 
-/* ---- a deal */
+/* ---- a piece of work */
 
 /* "name checksum bytes" of every file that was read, a line each. */
 static xb_status list_inputs(xb_ctx *ctx, char **out)
@@ -105,34 +105,34 @@ static xb_status meet_others(xb_ctx *ctx, xb_comm *comm)
     return tell_inputs(ctx, r);
 }
 
-static xb_status open_deal(xb_ctx *ctx, xb_comm *comm, xb_deal *deal)
+static xb_status open_work(xb_ctx *ctx, xb_comm *comm, xb_work *work)
 {
     xb_ranks *r = (xb_ranks *)comm;
     XB_TRY(meet_others(ctx, comm));
     if (comm->rank != 0) return XB_OK;
     xb_os_lock_take(&r->lock);
-    r->deal = deal;
-    r->opened = deal->number + 1;
+    r->work = work;
+    r->opened = work->number + 1;
     xb_rank_answer(r);
     xb_os_lock_give(&r->lock);
     return XB_OK;
 }
 
-static void close_deal(xb_comm *comm, xb_deal *deal)
+static void close_work(xb_comm *comm, xb_work *work)
 {
     xb_ranks *r = (xb_ranks *)comm;
     if (comm->rank != 0) return;
     xb_os_lock_take(&r->lock);
-    if (r->deal == deal) r->deal = NULL;
+    if (r->work == work) r->work = NULL;
     xb_os_lock_give(&r->lock);
 }
 
 /* Rank 0's answer; -1: there are no more. */
-static int64_t ask(xb_ranks *r, int64_t deal)
+static int64_t ask(xb_ranks *r, int64_t work)
 {
     xb_rank_message m = {0};
     xb_os_lock_take(&r->wire);
-    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_ASK, deal, 0, 0}, NULL);
+    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_ASK, work, 0, 0}, NULL);
     const bool got = xb_rank_await(r, &m);
     if (!got || m.head.word == XB_RANK_STOP) r->comm.broken = true;
     xb_os_lock_give(&r->wire);
@@ -140,47 +140,47 @@ static int64_t ask(xb_ranks *r, int64_t deal)
     return got && m.head.word == XB_RANK_GIVE ? m.head.item : -1;
 }
 
-static bool next(xb_comm *comm, xb_deal *deal, int64_t *item)
+static bool next(xb_comm *comm, xb_work *work, int64_t *item)
 {
     xb_ranks *r = (xb_ranks *)comm;
-    if (comm->rank != 0) return (*item = ask(r, deal->number)) >= 0;
+    if (comm->rank != 0) return (*item = ask(r, work->number)) >= 0;
     xb_os_lock_take(&r->lock);
-    const bool more = xb_rank_next_item(r, deal->number, item);
+    const bool more = xb_rank_next_item(r, work->number, item);
     xb_os_lock_give(&r->lock);
     return more;
 }
 
-static void put(xb_comm *comm, xb_deal *deal, int64_t item)
+static void put(xb_comm *comm, xb_work *work, int64_t item)
 {
     xb_ranks *r = (xb_ranks *)comm;
-    const xb_deal_item *one = &deal->item[item];
+    const xb_work_item *one = &work->item[item];
     if (comm->rank == 0) return;
     xb_os_lock_take(&r->wire);
-    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_RESULT, deal->number, item, one->size},
+    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_RESULT, work->number, item, one->size},
                  one->result);
     xb_os_lock_give(&r->wire);
 }
 
 /* Whether all other ranks have done their items; or one has failed. */
-static bool all_done(xb_ranks *r, const xb_deal *deal, int64_t *results)
+static bool all_done(xb_ranks *r, const xb_work *work, int64_t *results)
 {
     bool all = true;
     xb_os_lock_take(&r->lock);
-    for (int i = 1; i < r->comm.size; i++) all = all && r->state[i].done > deal->number;
+    for (int i = 1; i < r->comm.size; i++) all = all && r->state[i].done > work->number;
     all = all || r->failed != XB_OK;
     xb_os_lock_give(&r->lock);
     *results = 0;
-    for (int64_t i = 0; i < deal->count; i++) *results += deal->item[i].result != NULL;
+    for (int64_t i = 0; i < work->count; i++) *results += work->item[i].result != NULL;
     return all;
 }
 
-static xb_status collect_here(xb_ctx *ctx, xb_ranks *r, xb_deal *deal)
+static xb_status collect_here(xb_ctx *ctx, xb_ranks *r, xb_work *work)
 {
     enum { QUICK = 50, SLOW = 1000 }; /* microseconds */
     int64_t results = 0;
-    for (int rest = QUICK; !all_done(r, deal, &results);
+    for (int rest = QUICK; !all_done(r, work, &results);
          rest += rest < SLOW ? QUICK : 0) {
-        XB_TRY(xb_progress_tell(ctx, "waiting for other ranks", results, deal->count));
+        XB_TRY(xb_progress_tell(ctx, "waiting for other ranks", results, work->count));
         r->by->rest(rest);
     }
     xb_os_lock_take(&r->lock);
@@ -189,13 +189,13 @@ static xb_status collect_here(xb_ctx *ctx, xb_ranks *r, xb_deal *deal)
     return failed == XB_OK ? XB_OK : xb_fail(ctx, failed, "%s", r->message);
 }
 
-static xb_status collect(xb_ctx *ctx, xb_comm *comm, xb_deal *deal)
+static xb_status collect(xb_ctx *ctx, xb_comm *comm, xb_work *work)
 {
     xb_ranks *r = (xb_ranks *)comm;
-    if (comm->rank == 0) XB_TRY(collect_here(ctx, r, deal));
+    if (comm->rank == 0) XB_TRY(collect_here(ctx, r, work));
     if (comm->rank != 0)
-        xb_rank_send(r, 0, (xb_rank_head){XB_RANK_DONE, deal->number, 0, 0}, NULL);
-    if (comm->together) return xb_ranks_spread(ctx, r, deal);
+        xb_rank_send(r, 0, (xb_rank_head){XB_RANK_DONE, work->number, 0, 0}, NULL);
+    if (comm->together) return xb_ranks_spread(ctx, r, work);
     if (comm->rank == 0) return XB_OK;
     return xb_fail(ctx, XB_E_ELSEWHERE, "rank 0 has the results");
 }
@@ -246,8 +246,8 @@ static xb_status create(xb_ctx *ctx, xb_ranks **out)
     r->comm = (xb_comm){.word = "ranks",
                         .rank = by->rank,
                         .size = by->size,
-                        .open = open_deal,
-                        .close = close_deal,
+                        .open = open_work,
+                        .close = close_work,
                         .next = next,
                         .put = put,
                         .collect = collect,
@@ -312,8 +312,8 @@ static xb_status introduce_to_first(xb_ctx *ctx, xb_ranks *r, const char *own)
                  own);
     const bool got = xb_rank_await(r, &m);
     if (got && m.head.size == sizeof machine) memcpy(&machine, m.bytes, sizeof machine);
-    if (machine == xb_os_machine() && xb_os_process_lives(m.head.deal))
-        r->process = m.head.deal;
+    if (machine == xb_os_machine() && xb_os_process_lives(m.head.work))
+        r->process = m.head.work;
     free(m.bytes);
     return got && m.head.item == 0 ? XB_OK
                                    : xb_fail(ctx, XB_E_ARGUMENT, "rank 0 does not begin");
