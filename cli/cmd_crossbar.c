@@ -1,6 +1,6 @@
 /* cmd_crossbar.c: `crossbayes crossbar`: a model on simulated arrays: its scores against
  * the digital model's, for each effect alone and for all together; sweeps of a number;
- * what to programme; what a prediction costs. */
+ * what to program; what a prediction costs. */
 #include <stdlib.h>
 
 #include "commands.h"

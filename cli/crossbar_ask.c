@@ -1,4 +1,5 @@
-/* crossbar_ask.c: what was asked of `crossbar`, see crossbar_job.h. */
+/* crossbar_ask.c: reads the request of `crossbar`: array, device, data; see
+ * crossbar_job.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -82,7 +82,7 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
            (long long)job->data.n, xb_plural(job->data.n, "row", "rows"),
            (long long)job->reads, xb_array_name(job->array));
     if (xb_model_member_count(job->model) > 1)
-        printf("  %lld members on tiles of their own, reads dealt over them\n",
+        printf("  %lld members on tiles of their own, reads divided among them\n",
                (long long)xb_model_member_count(job->model));
     const cli_exit code = cli_show_device(job->s, job->array);
     if (code != CLI_DONE) return code;

@@ -80,7 +80,7 @@ static void case_cell(const void *arg, int row, int column, char *out, size_t si
     }
 }
 
-/* Why a verdict cannot be told: the reads that the worst of them needs. */
+/* If verdicts are "cannot tell": the largest number of reads that one of them needs. */
 static void show_needed(const cli_case *cases, int count)
 {
     double needed = 0;

@@ -21,9 +21,9 @@ cli_exit cli_recalibrate(cli_session *s, cli_recalibration *r, xb_model *model,
     const char *path = cli_text(&s->args, "save-calibrated", NULL);
     if (!path && !xb_model_calibration(model)) return CLI_DONE;
     if (path && cli_flag(&s->args, "law"))
-        return cli_fail(
-            s, CLI_USAGE,
-            "--save-calibrated uses the model's own law, so --law cannot be given with it");
+        return cli_fail(s, CLI_USAGE,
+                        "--save-calibrated uses the model's own law, so --law cannot be "
+                        "given with it");
     r->made = path != NULL;
     xb_status status = find(s, r, model, scores);
     if (status == XB_OK && path) status = xb_model_calibrate(s->ctx, model, scores);

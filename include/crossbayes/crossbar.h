@@ -223,7 +223,7 @@ typedef struct xb_analog_limits {
 
 XB_API xb_analog_limits xb_analog_limits_get(const xb_analog *analog);
 
-/* What a lab programmes: for each tile G+, G- and the noise width in uS as NPY, and
+/* Writes what a lab programs: for each tile G+, G- and the noise width in uS as NPY, and
  * array.json that says which is which; under crosssim/ each layer's matrix and CrossSim
  * parameters (docs/arrays.md says what maps). `dir` is created if it does not exist. */
 XB_API xb_status xb_analog_export(xb_ctx *ctx, const xb_analog *analog, const char *dir);

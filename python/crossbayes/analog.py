@@ -114,7 +114,7 @@ class AnalogModel(Handle):
         )
 
     def export(self, folder: Path) -> None:
-        """What a lab programmes: conductances of each tile as NPY, and array.json."""
+        """What a lab programs: conductances of each tile as NPY, and array.json."""
         session = Session()
         session.check(lib.xb_analog_export(session.ctx, self._c, path_bytes(folder)))
 

@@ -1,10 +1,10 @@
-/* comm.c: what ranks together do with numbers that are spread over them; see comm.h.
- * Everything is made of swaps: bytes out to one rank while others come in.
+/* comm.c: gathers, shares and sums of numbers that are spread over ranks; see comm.h.
+ * Everything is made of swaps: a rank sends bytes to one rank while it receives others.
  *
- * With R ranks a gather takes log2 R swaps one after the other, a share as many, a sum at
- * most as many as its tree is deep and a share. Which rank adds which two parts follows
- * from the parts' numbers alone, so a sum has the same bytes for any R (maths M2).
- * How long a step of training takes with them: maths M3. */
+ * With R ranks a gather takes log2 R swaps one after the other, and so does a share; a
+ * sum takes at most as many as its tree is deep, and then those of a share. Which rank
+ * adds which two parts follows from the parts' numbers alone, so a sum has the same bytes
+ * for any R (maths M2). How long a step of training takes with them: maths M3. */
 #include "base/comm.h"
 
 xb_comm *xb_comm_together(const xb_ctx *ctx)

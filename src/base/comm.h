@@ -51,21 +51,21 @@ struct xb_comm {
     /* Fills work->item, or returns XB_E_ELSEWHERE. */
     xb_status (*collect)(xb_ctx *ctx, xb_comm *comm, xb_work *work);
     void (*destroy)(xb_comm *comm);
-    /* Optional; there where ranks can be together. Bytes to one rank while others come
-     * from another; -1: none of the one or the other. False: given up. */
+    /* Optional, for ranks that can work together. Sends bytes to rank `to` and receives
+     * bytes from rank `from`; -1: sends or receives nothing. False: it was given up. */
     bool (*swap)(xb_comm *comm, int64_t to, const void *out, int64_t n, int64_t from,
                  void *in, int64_t m);
-    /* Whether all is well with the others; `stopping`: looks closely, for this process
-     * was asked to stop, and a rank that died may be why. */
+    /* Checks that the other ranks are alive; `stopping`: checks thoroughly, because this
+     * process was asked to stop, and a rank that died may be the reason. */
     xb_status (*look)(xb_ctx *ctx, xb_comm *comm, bool stopping);
-    /* Files that were read so far are compared with those of others, once. */
+    /* Compares the files read so far with those of the other ranks, once. */
     xb_status (*meet)(xb_ctx *ctx, xb_comm *comm);
 };
 
 /* The context owns `comm` from now on; NULL: none. The previous one is destroyed. */
 void xb_comm_set(xb_ctx *ctx, xb_comm *comm);
 
-/* The next item in order, for one process that does them all, or every size-th. */
+/* The next item in order, from `first` on, every `step`-th. */
 bool xb_work_next_here(xb_work *work, int64_t *item, int64_t first, int64_t step);
 
 /* ---- ranks together */

@@ -100,7 +100,7 @@ static xb_status make_normal(xb_ctx *ctx, xb_analog *a)
     return status;
 }
 
-/* On some inputs, evenly spread over what there is. */
+/* Calibrates on at most XB_KNOWN_MAX inputs, evenly spread over those given. */
 static xb_status calibrate(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n)
 {
     int64_t features = a->model->features, used = smaller(n, XB_KNOWN_MAX);

@@ -65,7 +65,7 @@ struct xb_analog {
     xb_sampler *sampler;        /* of the noise devices' law */
     xb_sampler *normal;         /* of the sums' noise (X56-X58); NULL: they have none */
     const xb_backend *backend;  /* which reads them, where xb_backend_reads_suit() */
-    const xb_kernels *kernels;  /* of the host, which programmes, calibrates and reads */
+    const xb_kernels *kernels;  /* of the host, which programs, calibrates and reads */
     xb_key reads, forget, chip; /* keys of noise, of forgetting, of the devices */
     uint64_t seed, chip_number; /* which they are made of */
     int64_t calibration_inputs; /* that were read */
@@ -118,7 +118,7 @@ xb_curve xb_shape_curve(const xb_analog *analog, int64_t at);
 
 /* ---- analog_members.c: an ensemble, whose members have tiles of their own */
 
-/* Model and array are there; place is whose tiles they are. */
+/* Model and array are set; `place` says whose tiles they are. */
 xb_status xb_analog_make(xb_ctx *ctx, xb_analog **out, const xb_model *model,
                          const xb_array *array, const double *x, int64_t n,
                          const xb_analog_options *opt, uint32_t place);
@@ -273,9 +273,9 @@ typedef struct xb_reader {
 
 xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog);
 void xb_reader_free(xb_reader *r);
-/* Inputs at once: all that fit where they share a draw, else one. */
+/* The number of inputs read at once: all that fit if they share a draw, else one. */
 int64_t xb_reader_batch(const xb_analog *analog);
-/* Rows of a layer's matrix product that are made at once, for so many inputs. */
+/* The number of rows of a layer's matrix product that are made at once for `inputs`. */
 int64_t xb_reader_rows(const xb_analog_layer *layer, int64_t inputs);
 /* out [rows][outputs] of read s for inputs first .. first + rows - 1, x [rows][input].
  * `known`: the last call was read s - 1 of the same inputs. */

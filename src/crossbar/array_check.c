@@ -1,5 +1,5 @@
-/* array_check.c: whether the numbers of an array go together: each in its range, and
- * those that need others or exclude them. */
+/* array_check.c: checks the numbers of an array: each must be in its range, and
+ * some need others or exclude them. */
 #include <math.h>
 
 #include "crossbar/array.h"

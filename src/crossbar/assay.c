@@ -15,7 +15,7 @@
 #include "predict/predict.h"
 #include "vi/model.h"
 
-/* So many outputs are compared at most, but at least those of so many inputs. */
+/* Largest number of outputs that are compared; but at least this many inputs are. */
 enum { COMPARED_MOST = 200, INPUTS_LEAST = 10 };
 
 struct xb_assay {

@@ -7,11 +7,11 @@
 struct xb_assay_result {
     xb_scores *scores;
     xb_score nll_difference;
-    xb_distances *distance; /* NULL: of the digital model */
+    xb_distances *distance; /* NULL for the digital model */
     double kl_at_least;
 };
 
-/* As xb_assay_run, of the chip so many numbers after that of the assay's options. */
+/* As xb_assay_run, for the chip whose number is `after` above that of the options. */
 xb_status xb_assay_chip(xb_ctx *ctx, xb_assay_result **out, xb_assay *assay,
                         const xb_array *array, int64_t after);
 

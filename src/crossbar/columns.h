@@ -49,8 +49,8 @@ typedef struct xb_column_sums {
 
 typedef struct xb_column_fit {
     int64_t row_tiles, outputs;
-    const float *mean; /* [in][outputs]: what the digital model has */
-    int64_t operation; /* the one of this read that is looked at */
+    const float *mean; /* [in][outputs] of the digital model */
+    int64_t operation; /* number of the operation of this read that is examined */
     int64_t *cursor;   /* [row_tiles] operations seen of this read */
     float *wanted;     /* [outputs], as is the next */
     float *given;

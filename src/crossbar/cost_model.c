@@ -193,7 +193,7 @@ xb_status xb_cost_model_create(xb_ctx *ctx, xb_cost_model **out, const xb_analog
 
 void xb_cost_model_destroy(xb_cost_model *cost) { free(cost); }
 
-/* ---- what there is */
+/* ---- designs, parts and layers */
 
 static int64_t find(const char *const *names, int count, const char *name)
 {

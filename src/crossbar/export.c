@@ -1,4 +1,4 @@
-/* export.c: what a lab programmes: targets of every tile, on the states there are, before
+/* export.c: what a lab programs: targets of every tile, on the states there are, before
  * anything goes wrong. One NPY file [rows][columns] in uS for G+, G- and the noise width
  * of each tile, and array.json, written last, that says which is which and how uS become
  * weights again. Of weights in slices each slice has such files; of offset columns a tile

@@ -1,7 +1,7 @@
 /* relax.c: programmed conductances move with time, as a campaign has measured it (maths
- * X21, K2-K4). Each cell has one rank u among its like for ever, a word of (chip, tensor,
- * device): a cell that is high after 1 s is high after 100 s. Noise devices stay: nobody
- * has measured how they move. */
+ * X21, K2-K4). Each cell keeps one rank u among the cells of its state for ever, a word
+ * of (chip, tensor, device): a cell that is high after 1 s is high after 100 s. Noise
+ * devices stay: nobody has measured how they move. */
 #include "crossbar/cells.h"
 #include "crossbayes/extend.h"
 

@@ -1,4 +1,5 @@
-/* training.c: what of an array a net can be trained for (maths V60, V61, X60, X62). */
+/* training.c: the effects of an array that a net can be trained with (maths V60, V61,
+ * X60, X62). */
 #include <math.h>
 
 #include "crossbar/array.h"

@@ -5,10 +5,10 @@
 #include "base/ctx.h"
 #include "crossbayes/images.h"
 
-/* What was found; names are borrowed from the images, NULL if there is none such. */
+/* What was found. Names are borrowed from the images; NULL: there is none. */
 struct xb_image_report {
     int64_t files;       /* that look like images, by their names */
-    int64_t others;      /* that do not; left alone */
+    int64_t others;      /* that do not; they are ignored */
     int64_t corrupt;     /* left out */
     int64_t unlabelled;  /* without a target: left out */
     int64_t odd;         /* names that are not quite UTKFace's, but have an age */
@@ -16,7 +16,7 @@ struct xb_image_report {
     int64_t conflicting; /* byte-identical with a file of another target */
     const char *corrupt_name, *unlabelled_name, *odd_name; /* the first of each */
     bool cache_used;                                       /* nothing had to be decoded */
-    bool cache_kept;                                       /* one is there now */
+    bool cache_kept;                                       /* a cache exists now */
     const char *cache; /* its file; NULL: none is kept */
 };
 

@@ -19,7 +19,7 @@ typedef struct xb_notes {
 typedef struct xb_note_list {
     char text[XB_NOTE_BYTES - 160];
     int used;
-    int64_t count; /* all of them, also those there was no room for */
+    int64_t count; /* of all columns, including those that did not fit into the text */
 } xb_note_list;
 
 /* `more` in parentheses behind the name; NULL: nothing. */

@@ -18,7 +18,8 @@ typedef struct xb_draw_product {
     int64_t x_row, y_row, w_row; /* how far apart rows are; w_row: of mu, sigma and z */
 } xb_draw_product;
 
-/* xb_sampler_fill() by the kernels of one level; false: this machine has none such. */
+/* xb_sampler_fill() by the kernels of one level; false: this machine does not have
+ * that level. */
 bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z, int64_t n,
                            const xb_stream *where, int64_t first);
 

@@ -3,10 +3,11 @@
  *     n_eff = (sum a)^2 / sum a^2,   a_k = sigma_k^2 v_k,
  *
  * v_k the mean over rows of (df/dmu_k)^2, outputs summed. One more backward pass a step
- * estimates it: with signs e_i of chance as the gradient by the outputs, the square of
- * what reaches mu_k has the mean sum_i (df_i/dmu_k)^2 (Hutchinson). v is a running mean
- * over about 100 steps and taken as given: sigma alone has a gradient. n_eff here counts
- * all random weights of the net; G4 and A1 have it for one input. */
+ * estimates it: with random signs e_i as the gradient with respect to the outputs, the
+ * square of the gradient that reaches mu_k has the mean sum_i (df_i/dmu_k)^2
+ * (Hutchinson). v is a running mean over about 100 steps and taken as given: sigma alone
+ * has a gradient. n_eff here counts all random weights of the net; G4 and A1 have it for
+ * one input. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* train_crew.c: ranks that train one net together (maths M2). Each goes through the whole
- * training and has the whole state; of a step it runs the dealt layers on its rows only,
- * and everyone has the sums (backend/crew.h). So the state is the same on all ranks after
- * every step, rank 0 keeps it, and who goes on from a checkpoint may be as many as they
- * like. */
+ * training and has the whole state; in each step it runs the dealt layers on its own rows
+ * only, and all ranks get the sums (backend/crew.h). So the state is the same on all
+ * ranks after every step, rank 0 saves it, and any number of ranks can continue from a
+ * checkpoint. */
 #include <string.h>
 
 #include "base/comm.h"

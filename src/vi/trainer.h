@@ -103,8 +103,8 @@ struct xb_trainer {
     xb_key noise_key, data_key;
     int64_t draw;         /* number of the weight draws, a step's own */
     int32_t *order;       /* B [n], this epoch's */
-    int32_t *turned;      /* B [n], the same for `pixels`: ~row where seen in a mirror */
-    bool ordered;         /* it is */
+    int32_t *turned;      /* B [n], the same for `pixels`: ~row if the image is flipped */
+    bool ordered;         /* whether `order` is that of the current epoch */
     float *bx, *by, *out; /* B a batch */
     float *raw, *d_raw;   /* B of the noise net */
     int32_t *blabel;      /* B */
@@ -114,19 +114,19 @@ struct xb_trainer {
     xb_leap *leap;        /* NULL: the backend does steps one by one */
     const float *seen;    /* the noise, then sigma, of an epoch's end that is past; NULL:
                              they are in the buffers */
-    double saved_at;      /* seconds, of the last checkpoint */
-    bool dealt;           /* ranks run its passes together, each on its rows */
+    double saved_at;      /* time of the last checkpoint, s */
+    bool dealt;           /* ranks run its passes together, each on rows of its own */
     char *fingerprint;
     /* for an array (V60, V61); NULL where there is none, or nothing of that kind */
     xb_net *rounded;         /* the net of `pass` */
     float *written;          /* B [mu][sigma], as theta has mu and rho */
     xb_sampler *write_error; /* of means */
     xb_key write_key;
-    struct xb_sharing *sharing; /* sharing.c; NULL: n_eff is not looked after */
+    struct xb_sharing *sharing; /* sharing.c; NULL: there is no penalty on n_eff */
     float *shares;              /* within live: [p] of its running means; NULL: none */
 };
 
-/* trainer.c. The model is borrowed, its nets, law and scales are there. */
+/* trainer.c. The model is borrowed; its nets, law and scales are set. */
 xb_status xb_trainer_build(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
                            const xb_train_data *data, const xb_train_options *opt);
 /* Checks that the estimator suits the model's law and net. */
@@ -163,9 +163,9 @@ xb_status xb_train_array_check(xb_ctx *ctx, const xb_train_array *array);
 xb_status xb_aware_make(xb_trainer *t);
 xb_weights xb_aware_weights(xb_trainer *t, bool spread, int64_t draw);
 
-/* sharing.c: (V62) the penalty on few weights that make all of the output's variance:
- * added to the gradient of this step, whose batch is there; and where the step is taken,
- * what it saw is remembered. */
+/* sharing.c: (V62) the penalty on few weights that make all of the output's variance.
+ * _add adds it to the gradient of this step, whose batch was passed; _keep, called if the
+ * step is taken, updates its running means. */
 xb_status xb_sharing_make(xb_trainer *t);
 void xb_sharing_free(struct xb_sharing *sharing);
 xb_status xb_sharing_add(xb_trainer *t, int64_t batch);
@@ -280,7 +280,7 @@ typedef struct xb_tried_likelihood {
     double score; /* of rows held out; NAN: none */
 } xb_tried_likelihood;
 enum { XB_TRIED_MOST = 6 };
-/* All that were, `kept` the one of this report. */
+/* Records all that were tried; `kept` is the one of this report. */
 void xb_train_report_tried(xb_train_report *report, const xb_tried_likelihood *tried,
                            int count, int kept);
 /* Moves the record of rejected nets from `from` to `to`, unless `to` has its own. */

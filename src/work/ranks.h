@@ -36,29 +36,29 @@ typedef struct xb_rank_message {
 
 /* What rank 0 knows of another. */
 typedef struct xb_rank_state {
-    char *joined, *inputs; /* texts; NULL: not told yet */
+    char *joined, *inputs; /* texts; NULL: not received yet */
     int64_t done;          /* pieces of work that it has no more items of */
     int64_t asked;         /* the work whose items it waits for; -1: none */
-    bool ended, blamed;    /* it has left; it went wrong there */
-    int64_t code;          /* then */
+    bool ended, blamed;    /* it has left; it has failed */
+    int64_t code;          /* its exit code, once it has left */
     int64_t process;       /* its number on this machine; 0: it is on another one */
 } xb_rank_state;
 
 typedef struct xb_ranks {
     xb_comm comm;
     const xb_transport *by;
-    xb_os_lock wire; /* a message goes out, or an item is asked for */
-    double looked;   /* seconds, of the last look at the others */
+    xb_os_lock wire; /* held while a message is sent or an item is requested */
+    double looked;   /* time of the last check of the other ranks, s */
     bool met;        /* inputs were compared */
     int64_t process; /* rank 0's number on this machine; 0: it is on another one */
     /* rank 0 alone, under `lock`: */
     xb_os_lock lock;
     xb_rank_state *state; /* [size] */
-    xb_work *work;        /* that is open */
+    xb_work *work;        /* the open one; NULL: none */
     int64_t opened;       /* pieces of work so far */
     char *inputs;         /* of rank 0 */
-    bool stopping;        /* no items for anyone */
-    bool died;            /* a rank has ended without a word */
+    bool stopping;        /* no rank gets further items */
+    bool died;            /* a rank has ended without a message */
     int64_t stop_code;    /* of a rank that was asked to stop; 0: none was */
     xb_status failed;     /* the first failure of a rank, and its line */
     char message[XB_MESSAGE_MAX];
@@ -68,18 +68,19 @@ typedef struct xb_ranks {
 
 /* ranks_wire.c */
 void xb_rank_send(xb_ranks *r, int to, xb_rank_head head, const void *bytes);
-/* The next message, which `waiting` has told of. False: memory has run out. */
+/* Receives the next message, which `waiting` has announced. False: memory has run out. */
 bool xb_rank_receive(xb_ranks *r, xb_rank_message *out, int from);
-/* Waits for one from rank 0. False: memory has run out, or rank 0 is gone. */
+/* Waits for a message of rank 0. False: memory has run out, or rank 0 has ended. */
 bool xb_rank_await(xb_ranks *r, xb_rank_message *out);
-/* Of another rank: whether rank 0 wants it to end, or is gone. The wire is held. */
+/* For ranks other than 0: whether rank 0 wants this one to end, or has ended itself. The
+ * caller holds the wire. */
 bool xb_rank_dismissed(xb_ranks *r);
 
 /* ranks_server.c: the thread of rank 0. */
 bool xb_rank_serve(xb_ranks *r);
 void xb_rank_serve_end(xb_ranks *r);
-/* With the lock held: items of the open piece of work to those that wait for them, and
- * what is wrong with somebody's inputs. */
+/* With the lock held: sends items of the open piece of work to the ranks that wait for
+ * them; compares the inputs of all ranks. */
 void xb_rank_answer(xb_ranks *r);
 void xb_rank_compare_inputs(xb_ranks *r);
 void xb_rank_blame(xb_ranks *r, int rank, xb_status status, const char *why);
@@ -90,7 +91,7 @@ bool xb_rank_next_item(xb_ranks *r, int64_t work, int64_t *item);
 
 /* ranks_together.c: numbers between ranks that work together. */
 void xb_ranks_make_together(xb_ranks *r);
-/* All results of a piece of work from rank 0 to everyone. */
+/* Sends all results of a piece of work from rank 0 to all ranks. */
 xb_status xb_ranks_spread(xb_ctx *ctx, xb_ranks *r, xb_work *work);
 
 #endif

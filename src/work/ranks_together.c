@@ -1,5 +1,5 @@
 /* ranks_together.c: numbers between ranks that work together (base/comm.h): swaps over
- * the transport, a look at how the others are, and results of shared work for everyone.
+ * the transport, a check of the other ranks, and results of shared work for everyone.
  * While it waits for numbers a rank also hears whether the job is over. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* cost_figure.c: what a draw costs, for the eye: energy by layer on the array, and of the
- * whole net on the array beside the two other designs, parts stacked on each other. Each
+/* cost_figure.c: the figure of costs: energy of a draw by layer on the array, and of the
+ * whole net on the array beside the two other designs, with parts stacked. Each
  * has two bars, with the lowest and with the highest published numbers. */
 #include <math.h>
 
