@@ -135,11 +135,11 @@ static void want_of_memory_loses_nothing(void **state)
     }
     assert_ok(ctx, status);
     folder_empty(s.dir);
-    assert_ok(ctx, xb_work_open(ctx, s.dir, "seed 1\n"));
+    assert_ok(ctx, xb_stamp_work_open(ctx, s.dir, "seed 1\n"));
     scratch_write(&s, "net.safetensors", "hours", 5);
     status = XB_E_MEMORY;
     for (int k = 0; status == XB_E_MEMORY && fail_alloc_after(k); k++) {
-        status = xb_work_open(ctx, s.dir, "seed 1\n");
+        status = xb_stamp_work_open(ctx, s.dir, "seed 1\n");
         (void)fail_alloc_happened();
         assert_true(exists(&s, "net.safetensors"));
     }
@@ -184,17 +184,17 @@ static void work_is_kept_or_begun_anew(void **state)
     (void)state;
     xb_ctx *ctx = test_ctx();
     scratch s = scratch_make();
-    assert_ok(ctx, xb_work_open(ctx, s.dir, "one\n"));
+    assert_ok(ctx, xb_stamp_work_open(ctx, s.dir, "one\n"));
     scratch_write(&s, "net", "weights", 7);
     scratch_write(&s, "net.tmp-x1x1x1", "wei", 3);
-    assert_ok(ctx, xb_work_open(ctx, s.dir, "one\n"));
+    assert_ok(ctx, xb_stamp_work_open(ctx, s.dir, "one\n"));
     assert_true(exists(&s, "net"));
     assert_false(exists(&s, "net.tmp-x1x1x1"));
-    assert_ok(ctx, xb_work_open(ctx, s.dir, "one, longer\n"));
+    assert_ok(ctx, xb_stamp_work_open(ctx, s.dir, "one, longer\n"));
     assert_false(exists(&s, "net"));
     scratch_write(&s, "net", "weights", 7);
     unlink(scratch_path(&s, "made-for.txt")); /* a folder of someone else's */
-    assert_int_equal(xb_work_open(ctx, s.dir, "one\n"), XB_E_INPUT);
+    assert_int_equal(xb_stamp_work_open(ctx, s.dir, "one\n"), XB_E_INPUT);
     assert_true(exists(&s, "net"));
     scratch_remove(&s);
     xb_ctx_destroy(ctx);
