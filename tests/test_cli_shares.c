@@ -103,7 +103,7 @@ static void slurm_examples_run(void **state)
     for (int k = 1; k <= 2; k++) {
         snprintf(
             text, sizeof text,
-            "PATH=$(dirname %.200s):$PATH SLURM_ARRAY_TASK_ID=%d SHARES=2 SAMPLES=500"
+            "PATH=$(dirname %.200s):$PATH SLURM_ARRAY_TASK_ID=%d SHARES=2 DRAWS=500"
             " SLURM_CPUS_PER_TASK=1 sh %s/examples/slurm/array.sh m.safetensors"
             " xy.csv pred.csv 2>/dev/null",
             program(), k, XB_SOURCE_DIR);

@@ -210,8 +210,9 @@ static void get_sigma_gradient(const xb_trainer *t, float *out, double scale)
         for (int64_t i = w->offset; i < w->offset + w->size && !t->opt.cells; i++) {
             float rho;
             b->get(b, &rho, t->theta + t->rho + i, sizeof rho);
-            out[i] = (float)((double)out[i] / xb_sigma_transform_slope(
-                                                  t->opt.sigma_transform, (double)rho));
+            const double slope =
+                xb_sigma_transform_slope(t->opt.sigma_transform, (double)rho);
+            out[i] = (float)((double)out[i] / slope);
         }
     }
 }

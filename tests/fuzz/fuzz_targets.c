@@ -37,7 +37,7 @@ static void read_table(xb_ctx *ctx, const char *names, const char *table,
     char *text = xb_strdup(ctx, names);
     xb_images *m = name_images(ctx, text);
     xb_image_options opt = xb_image_options_default();
-    opt.targets = table;
+    opt.target_table = table;
     opt.target = "2";
     opt.target_kind = kind;
     if (m->n > 0) {
