@@ -175,12 +175,35 @@ static void classes(void **state)
     check("--classes", true, "300", 300);
 }
 
+/* A net of one weight: its predictives under two laws are the same, though the measured
+ * difference, which is noise, is above the tolerance; then the sentence has the bound. */
+static void same_beyond_the_tolerance_has_its_bound(void **state)
+{
+    (void)state;
+    double measured = 0, noise = 0, bound = 0;
+    make_table("line.csv", false);
+    run_well("train line.csv -t y --only a --net 'dense 1 nobias' --members 1 -q"
+             " -o line.safetensors");
+    run_well("eval line.safetensors line.csv --law gaussian --law bimodal:m=0.99");
+    const char *line = strstr(out_text, "predictives, with the data's noise");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line,
+                            "predictives, with the data's noise, differ as much as a mean"
+                            " shift of %lf of their sd (noise alone %lf; without it at "
+                            "most %lf): same",
+                            &measured, &noise, &bound),
+                     3);
+    assert_true(measured > 0.01 && noise > 0.005 && bound < 0.01);
+    assert_non_null(strstr(line, "): same\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers),
         cmocka_unit_test(numbers_with_noise_of_their_own),
         cmocka_unit_test(classes),
+        cmocka_unit_test(same_beyond_the_tolerance_has_its_bound),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -23,13 +23,15 @@ XB_PRINTF(3, 4) static xb_status say(xb_ctx *ctx, char **out, const char *format
     return *out ? XB_OK : XB_E_MEMORY;
 }
 
-/* "0.012 of the epistemic sd (noise alone 0.003)". What is measured includes the noise; if
- * it is larger than the bound that the verdict "same" rests on, the bound is given, too. */
-static const char *gap_text(char *out, size_t size, const xb_gap *gap, const char *of)
+/* "0.012 of the epistemic sd (noise alone 0.003)". What is measured includes the noise;
+ * if the verdict beside it is "same" and rests on a smaller bound, the bound is given,
+ * too. */
+static const char *gap_text(char *out, size_t size, const xb_gap *gap, const char *of,
+                            xb_verdict verdict)
 {
     if (isnan(gap->noise))
         snprintf(out, size, "%.2g of %s (noise unknown)", gap->rms, of);
-    else if (gap->verdict == XB_VERDICT_SAME && gap->upper < gap->rms)
+    else if (verdict == XB_VERDICT_SAME && gap->upper < gap->rms)
         snprintf(out, size, "%.2g of %s (noise alone %.2g; without it at most %.2g)",
                  gap->rms, of, gap->noise, gap->upper);
     else
@@ -51,7 +53,7 @@ static xb_status describe_gaps(xb_ctx *ctx, xb_evaluated_law *law)
     for (int i = 0; i < XB_COUNT(what); i++) {
         const xb_gap gap = xb_distances_gap_get(law->outputs, what[i][0]);
         XB_TRY(say(ctx, next(law), "%s %s: %s", what[i][1],
-                   gap_text(text, sizeof text, &gap, what[i][2]),
+                   gap_text(text, sizeof text, &gap, what[i][2], gap.verdict),
                    xb_verdict_name(gap.verdict)));
     }
     return XB_OK;
@@ -77,11 +79,12 @@ static xb_status describe_predictive(xb_ctx *ctx, xb_evaluated_law *law)
         return say(ctx, next(law), "predicted probabilities (the means) differ by %.2g",
                    law->probability_gap);
     const xb_gap whole = xb_distances_gap_get(law->predictive, "whole");
+    const xb_verdict verdict = xb_distances_verdict(law->predictive);
     XB_TRY(say(ctx, next(law),
                "predictives, with the data's noise, differ as much as a mean shift of"
                " %s: %s",
-               gap_text(text, sizeof text, &whole, "their sd"),
-               xb_verdict_name(xb_distances_verdict(law->predictive))));
+               gap_text(text, sizeof text, &whole, "their sd", verdict),
+               xb_verdict_name(verdict)));
     xb_number_with_error(text, sizeof text, law->nll_difference.value,
                          law->nll_difference.std_error);
     return say(ctx, next(law), "NLL differs by %s (error over rows)", text);
