@@ -27,7 +27,8 @@ void cli_output_label(char out[CLI_LABEL], const cli_session *s, const char *opt
 /* Options whose text may be a file's name: a law, an array, data. */
 static bool may_be_file(const cli_option *option)
 {
-    static const char *const names[] = {"law", "device", "data", "array"};
+    static const char *const names[] = {"law",  "device-law", "device",
+                                        "data", "array",      "for-array"};
     for (int i = 0; i < CLI_COUNT_OF(names); i++)
         if (strcmp(option->name, names[i]) == 0) return true;
     return option->kind == CLI_PATH;

@@ -146,7 +146,7 @@ static void other_checkpoints_are_refused(void **state)
     t.opt.antithetic = true;
     t.opt.draws = 2;
     assert_refused(&t, bytes, n,
-                   "samples was 1 and is 2; antithetic was off and is on; seed was ");
+                   "draws was 1 and is 2; antithetic was off and is on; seed was ");
     t.opt = stopped_options(&t);
     t.opt.mirror = true; /* a setting that is there only where it is on */
     assert_refused(&t, bytes, n, "left by another run: mirror was not set and is on");

@@ -151,7 +151,7 @@ static void wrong_schedules_are_explained(void **state)
 }
 
 /* mpmath, 40 digits. */
-static void spreads_agree_with_mpmath(void **state)
+static void transforms_agree_with_mpmath(void **state)
 {
     (void)state;
     static const double known[][3] = {
@@ -190,7 +190,7 @@ static void spreads_agree_with_mpmath(void **state)
 }
 
 /* Blocks of float against the double functions, and one name for each form. */
-static void spread_blocks_agree(void **state)
+static void transform_blocks_agree(void **state)
 {
     (void)state;
     enum { N = 40001 };
@@ -218,7 +218,7 @@ static void spread_blocks_agree(void **state)
     xb_sigma_transform form;
     assert_int_equal(xb_sigma_transform_parse(ctx, &form, "square"), XB_E_INPUT);
     assert_string_equal(xb_ctx_message(ctx),
-                        "unknown spread 'square': expected exp or softplus");
+                        "unknown sigma_transform 'square': expected exp or softplus");
     xb_ctx_destroy(ctx);
 }
 
@@ -456,8 +456,8 @@ int main(void)
         cmocka_unit_test(wrong_priors_are_explained),
         cmocka_unit_test(schedules_are_as_written),
         cmocka_unit_test(wrong_schedules_are_explained),
-        cmocka_unit_test(spreads_agree_with_mpmath),
-        cmocka_unit_test(spread_blocks_agree),
+        cmocka_unit_test(transforms_agree_with_mpmath),
+        cmocka_unit_test(transform_blocks_agree),
         cmocka_unit_test(adam_follows_the_trace),
         cmocka_unit_test(adam_corrects_its_bias),
         cmocka_unit_test(adam_blocks_are_independent),

@@ -57,7 +57,8 @@ def studies():
                    also=CELLS if name in ("energy", "narrow") else ())
     yield Case(["study", "utkface", *STUDY[1:], "--data", "synthetic", "--size", "8"],
                ("law.json",))
-    yield Case(["study", "retention", *STUDY[1:-1], "aged.json", "--data", "table.csv"],
+    yield Case(["study", "retention", *STUDY[1:-2], "--device", "aged.json", "--data",
+                "table.csv"],
                ("aged.json", "table.csv"))
     yield Case(["study", "utkface", *STUDY[1:], "--data", "faces", "--cache", "kept"],
                ("law.json", FACE), also=("kept",), makes=False)
