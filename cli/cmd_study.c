@@ -274,8 +274,8 @@ static const cli_option options[] = {
      "energy, narrow: weight of a penalty that lets many weights share the output's"
      " variance, e.g. 0.01 [0]",
      0, 1e6},
-    {"full", 0, CLI_FLAG, NULL, "energy, narrow: also depth 4, three seeds, more draws",
-     0, 0},
+    {"full", 0, CLI_FLAG, NULL,
+     "energy, narrow: three seeds and more draws; energy: also depth 4", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "laws: file of measured samples [a built-in sample]",
      0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN",
@@ -308,9 +308,9 @@ static const cli_option options[] = {
 };
 
 static const cli_title titles[] = {
-    {"device-law", "Every study"}, {"law", "Nets"},    {"noise", "Data"},
-    {"device", "Retention"},       {"size", "Images"}, {"output", "Output"},
-    {"backend", "Machines"},       {NULL, NULL},
+    {"device-law", "General"}, {"law", "Nets"},    {"noise", "Data"},
+    {"device", "Retention"},   {"size", "Images"}, {"output", "Output"},
+    {"backend", "Machines"},   {NULL, NULL},
 };
 
 const cli_command cli_command_study = {

@@ -46,7 +46,7 @@ typedef struct xb_study_options {
     const int64_t *depth; /* [depths] hidden layers; NULL: the study's own */
     int64_t depths;
     int64_t seeds;        /* nets of each size; 0: the study's own */
-    bool full;            /* energy: depths to 4, four times the draws */
+    bool full;            /* three seeds, more draws; energy: depth 4 as well */
     bool kernels_only;    /* biases fixed, not random */
     double n_eff_penalty; /* 0: weight of the penalty that keeps n_eff large (maths G5) */
     const char *cells;    /* folder that keeps finished nets, so that a study that was
