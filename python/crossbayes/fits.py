@@ -223,11 +223,7 @@ def _seconds(interval: float | str | None, name: str) -> float:
     if isinstance(interval, str):
         session = Session()
         out = ffi.new("double *")
-        session.check(
-            lib.xb_quantity_parse(
-                session.ctx, out, encoded(interval, name), b"s"
-            )
-        )
+        session.check(lib.xb_quantity_parse(session.ctx, out, encoded(interval, name), b"s"))
         interval = out[0]
     if not float(interval) > 0:
         raise ValueError(f"{name} is {interval}, expected more than 0 seconds")

@@ -363,7 +363,7 @@ def law(what: str | os.PathLike[str] | Law) -> Law:
     >>> law("mjt")
     Traceback (most recent call last):
         ...
-    crossbayes._library.InputError: no law 'mjt', did you mean 'mtj'?
+    crossbayes._library.InputError: unknown law 'mjt', did you mean 'mtj'?
     """
     if isinstance(what, Law):
         return what
