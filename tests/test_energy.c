@@ -400,7 +400,7 @@ static void facts_follow_from_the_table(void **state)
     xb_study_options o = small_study(NULL);
     o.width = widths, o.widths = 4;
     o.depth = depths, o.depths = 1;
-    o.device = scratch_path(&s, "skewed.json");
+    o.device_law = scratch_path(&s, "skewed.json");
     xb_study *study = NULL;
     assert_ok(ctx, xb_study_run(ctx, &study, "energy", &o));
     double n = fact(study, "device_n_eff_needed");

@@ -386,7 +386,7 @@ static void laws_have_the_unit_of_their_file(void **state)
         char law[128];
         snprintf(law, sizeof law, "%s", scratch_path(&s, "law.json"));
         xb_study_options o = xb_study_options_default();
-        o.quick = true, o.device = law, o.noise = x, o.noise_n = N;
+        o.quick = true, o.device_law = law, o.noise = x, o.noise_n = N;
         xb_study *study = NULL;
         assert_ok(ctx, xb_study_run(ctx, &study, "laws", &o));
         assert_ok(ctx, xb_report_study(ctx, study, s.dir, XB_FIGURE_SVG));

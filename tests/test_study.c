@@ -176,6 +176,9 @@ static void bad_requests_are_refused(void **state)
     opt.device_law = "mtj:B=-1";
     assert_int_equal(xb_study_run(ctx, &study, "quadrature", &opt), XB_E_INPUT);
     assert_null(study);
+    opt.device_law = NULL, opt.device = "device.json"; /* not silently ignored */
+    assert_int_equal(xb_study_run(ctx, &study, "quadrature", &opt), XB_E_ARGUMENT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "a device file was given"));
     bool found = false;
     for (int i = 0; i < xb_study_count(); i++) {
         assert_true(strlen(xb_study_about_at(i)) > 10);

@@ -184,8 +184,11 @@ xb_status xb_study_run(xb_ctx *ctx, xb_study **out, const char *name,
     opt = &chosen;
     const xb_study_kind *kind = kind_find(name);
     if (!kind) return xb_fail(ctx, XB_E_ARGUMENT, "unknown study '%s'", name);
+    if (opt->device && !kind->device_file)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "the study %s is about a law, but a device file was given", name);
     xb_law *device = NULL;
-    const char *file = kind->device_file ? opt->device : NULL;
+    const char *file = opt->device;
     XB_TRY(
         xb_law_parse(ctx, &device, opt->device_law ? opt->device_law : STANDARD_DEVICE));
     xb_study *study = NULL;
