@@ -14,13 +14,16 @@ static xbc_block block_of(const xbc_linear *op, const xb_layer *last)
                        .rows = op->run->batch};
 }
 
-/* Small images are too few threads: the layers' own kernels cut their products finer. In
- * small batches launches are what counts, and a block has fewer. */
+/* Without tensor cores small images are too few threads: the layers' own kernels cut their
+ * products finer. In small batches launches are what counts, and a block has fewer. */
 enum { PIXELS_LEAST = 100, ROWS_FEW = 8 };
 
 static bool fuses(const xb_run *run, const xb_layer *last)
 {
-    return run->batch < ROWS_FEW || last->window.h * last->window.w >= PIXELS_LEAST;
+    const xbc_linear op = xbc_linear_of(run, conv_of(last), false);
+    const xbc_block block = block_of(&op, last);
+    return run->batch < ROWS_FEW || last->window.h * last->window.w >= PIXELS_LEAST ||
+           xbc_block_suits(&block);
 }
 
 static int64_t keep(const xb_run *run, const xb_layer *last)

@@ -148,6 +148,8 @@ typedef struct xbc_block {
     float *dw; /* [slices][n], the kernel's, then the bias's */
 } xbc_block;
 
+/* Whether tensor cores do it, as they do `device_product.cu`'s larger products. */
+bool xbc_block_suits(const xbc_block *job);
 void xbc_block_forward(const xbc_block *job);
 void xbc_block_input(const xbc_block *job);
 void xbc_block_weight(const xbc_block *job);

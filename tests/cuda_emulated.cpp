@@ -108,6 +108,7 @@ static void wait_for(bool within_warp)
 }
 
 void emulated_barrier(void) { wait_for(false); }
+void emulated_warp_barrier(void) { wait_for(true); }
 
 int emulated_any(int value)
 {
@@ -228,6 +229,7 @@ cudaError_t cudaGetLastError(void)
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return call(); }
+cudaError_t cudaStreamQuery(cudaStream_t) { return call(); }
 cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int) { return call(); }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned)
@@ -258,6 +260,7 @@ const char *cudaGetErrorString(cudaError_t status)
     case cudaSuccess: return "no error";
     case cudaErrorMemoryAllocation: return "out of memory";
     case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorNotReady:
     case cudaErrorLaunchFailure: break;
     }
     return "unspecified launch failure";

@@ -43,6 +43,9 @@ extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
 #define __grid_constant__
 #define __syncthreads() emulated_barrier()
 #define __syncthreads_or(value) emulated_any(value)
+#define __syncwarp() emulated_warp_barrier()
+#define __threadfence() ((void)0)
+#define __ldcg(from) (*(from))
 
 /* Threads switch only at barriers, so these operations are atomic. */
 static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
@@ -58,6 +61,7 @@ static inline uint32_t __umulhi(uint32_t a, uint32_t b)
 }
 
 void emulated_barrier(void);
+void emulated_warp_barrier(void);
 int emulated_any(int value); /* a barrier; whether it is not 0 for any thread */
 /* c [16][8] += a [16][16] b [16][8] of bf16 by a warp. */
 void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2]);
@@ -74,6 +78,7 @@ enum cudaError_t {
     cudaSuccess = 0,
     cudaErrorMemoryAllocation = 2,
     cudaErrorNoDevice = 100,
+    cudaErrorNotReady = 600,
     cudaErrorLaunchFailure = 719
 };
 enum cudaMemcpyKind {
@@ -97,6 +102,7 @@ cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute,
                                  int value);
 cudaError_t cudaGetDeviceCount(int *count);
