@@ -50,22 +50,56 @@ static __device__ __forceinline__ void put_quad(uint32_t *part, int lo, int at, 
 
 /* ---- inputs of a tile */
 
+/* put(i, load(i)) for each i of a thread. */
+template <class Load, class Put>
+static __device__ __forceinline__ void each_load(int count, Load load, Put put)
+{
+    for (int i = (int)threadIdx.x; i < count; i += TILE_THREADS) put(i, load(i));
+}
+
+static __device__ __forceinline__ float4 quad_at(const float *from)
+{
+    return *(const float4 *)(const void *)from;
+}
+
+/* (N4) What batchnorm makes of four channels. */
+struct tile_norm {
+    float4 mean, gain, shift;
+
+    __device__ __forceinline__ tile_norm(const xbc_block &job, int k)
+    {
+        mean = gain = shift = float4{0, 0, 0, 0};
+        if (!job.mean) return;
+        mean = {job.mean[k], job.mean[k + 1], job.mean[k + 2], job.mean[k + 3]};
+        gain = {job.gain[k], job.gain[k + 1], job.gain[k + 2], job.gain[k + 3]};
+        shift = {job.shift[k], job.shift[k + 1], job.shift[k + 2], job.shift[k + 3]};
+    }
+    __device__ __forceinline__ float4 of(float4 v) const
+    {
+        return float4{(v.x - mean.x) * gain.x + shift.x, (v.y - mean.y) * gain.y + shift.y,
+                      (v.z - mean.z) * gain.z + shift.z, (v.w - mean.w) * gain.w + shift.w};
+    }
+};
+
 /* 16 channels from k on, 0 outside the image. */
 static __device__ __forceinline__ void load_inputs(tile_inputs<false> *to,
                                                    const xbc_block &job,
                                                    const tile_place &here, int k)
 {
     const xbc_window &g = job.conv;
-    const float *image = job.x + here.row * g.h * g.w * g.c + k;
     const int words = tile_shape<false>::words, lo = PATCH * PATCH * words;
-    for (int i = (int)threadIdx.x; i < PATCH * PATCH * 4; i += TILE_THREADS) {
-        const int pixel = i / 4, y = here.y0 - g.top + pixel / PATCH,
-                  x = here.x0 - g.left + pixel % PATCH;
-        const bool in = y >= 0 && y < g.h && x >= 0 && x < g.w;
-        const float *from = image + ((int64_t)y * g.w + x) * g.c + i % 4 * 4;
-        const float4 v = in ? *(const float4 *)(const void *)from : float4{0, 0, 0, 0};
-        put_quad(to->part[0], lo, pixel * words + i % 4 * 2, v);
-    }
+    const int quad = (int)threadIdx.x % 4 * 4; /* TILE_THREADS is a multiple of 4 */
+    const float *image = job.x + here.row * g.h * g.w * g.c + k + quad;
+    const tile_norm norm(job, k + quad);
+    const auto load = [&](int i) {
+        const int y = here.y0 - g.top + i / 4 / PATCH, x = here.x0 - g.left + i / 4 % PATCH;
+        if (y < 0 || y >= g.h || x < 0 || x >= g.w) return float4{0, 0, 0, 0};
+        const float4 v = quad_at(image + ((int64_t)y * g.w + x) * g.c);
+        return job.mean ? norm.of(v) : v;
+    };
+    each_load(PATCH * PATCH * 4, load, [&](int i, float4 v) {
+        put_quad(to->part[0], lo, i / 4 * words + quad / 2, v);
+    });
 }
 
 /* All three. */
@@ -76,14 +110,28 @@ static __device__ __forceinline__ void load_inputs(tile_inputs<true> *to,
     const xbc_window &g = job.conv;
     const float *image = job.x + here.row * g.h * g.w * g.c;
     const int across = tile_shape<true>::across, lo = PATCH * across * 2;
-    for (int i = (int)threadIdx.x; i < PATCH * across; i += TILE_THREADS) {
+    const auto load = [&](int i) {
         const int y = here.y0 - g.top + i / across, x = here.x0 - g.left + i % across;
-        const bool in = y >= 0 && y < g.h && x >= 0 && x < g.w && i % across < PATCH;
+        if (y < 0 || y >= g.h || x < 0 || x >= g.w || i % across >= PATCH)
+            return float4{0, 0, 0, 0};
         const float *from = image + ((int64_t)y * g.w + x) * 3;
-        const float4 v = in ? float4{from[0], from[1], from[2], 0} : float4{0, 0, 0, 0};
-        put_quad(to->part[0], lo, i * 2, v);
-    }
+        return float4{from[0], from[1], from[2], 0};
+    };
+    each_load(PATCH * across, load,
+              [&](int i, float4 v) { put_quad(to->part[0], lo, i * 2, v); });
 }
+
+/* A window's gradients of four channels, and their places, a byte each. */
+struct window_quad {
+    float4 d;
+    uint32_t where;
+
+    __device__ __forceinline__ float4 at(uint32_t place) const
+    {
+        return float4{(where & 255) == place ? d.x : 0, (where >> 8 & 255) == place ? d.y : 0,
+                      (where >> 16 & 255) == place ? d.z : 0, where >> 24 == place ? d.w : 0};
+    }
+};
 
 /* The gradient by outputs of the convolution, 16 channels from k on: windows that the tile
  * touches, each read once. */
@@ -94,31 +142,27 @@ static __device__ __forceinline__ void load_gradients(tile_inputs<false> *to,
     enum { ACROSS = PATCH / 2 + 1 };
     const xbc_window &g = job.conv;
     const int words = tile_shape<false>::words, lo = PATCH * PATCH * words;
+    const int quad = (int)threadIdx.x % 4 * 4;
     const int cy = here.y0 + g.top - 2, cx = here.x0 + g.left - 2;
     const int py0 = (cy + 2) / 2 - 1, px0 = (cx + 2) / 2 - 1; /* rounded down */
-    for (int i = (int)threadIdx.x; i < ACROSS * ACROSS * 4; i += TILE_THREADS) {
-        const int n = i / 4, py = py0 + n / ACROSS, px = px0 + n % ACROSS;
-        const bool in = py >= 0 && py < job.ph && px >= 0 && px < job.pw;
-        const int64_t from =
-            ((here.row * job.ph + py) * job.pw + px) * g.oc + k + i % 4 * 4;
-        float4 d = {0, 0, 0, 0};
-        uint32_t where = 0;
-        if (in) {
-            d = *(const float4 *)(const void *)(job.dy + from);
-            where = *(const uint32_t *)(const void *)(job.place + from);
-        }
+    const auto load = [&](int i) {
+        const int py = py0 + i / 4 / ACROSS, px = px0 + i / 4 % ACROSS;
+        if (py < 0 || py >= job.ph || px < 0 || px >= job.pw)
+            return window_quad{{0, 0, 0, 0}, 0};
+        const int64_t from = ((here.row * job.ph + py) * job.pw + px) * g.oc + k + quad;
+        return window_quad{quad_at(job.dy + from),
+                           *(const uint32_t *)(const void *)(job.place + from)};
+    };
+    each_load(ACROSS * ACROSS * 4, load, [&](int i, const window_quad &v) {
         XB_UNROLLED
         for (int s = 0; s < SQUARE; s++) {
-            const int y = 2 * py + s / 2 - cy, x = 2 * px + s % 2 - cx;
-            if (y < 0 || y >= PATCH || x < 0 || x >= PATCH) continue;
-            const uint32_t mine = (uint32_t)s;
-            const float4 v = {(where & 255) == mine ? d.x : 0,
-                              (where >> 8 & 255) == mine ? d.y : 0,
-                              (where >> 16 & 255) == mine ? d.z : 0,
-                              where >> 24 == mine ? d.w : 0};
-            put_quad(to->part[0], lo, (y * PATCH + x) * words + i % 4 * 2, v);
+            const int y = 2 * (py0 + i / 4 / ACROSS) + s / 2 - cy,
+                      x = 2 * (px0 + i / 4 % ACROSS) + s % 2 - cx;
+            if (y >= 0 && y < PATCH && x >= 0 && x < PATCH)
+                put_quad(to->part[0], lo, (y * PATCH + x) * words + quad / 2,
+                         v.at((uint32_t)s));
         }
-    }
+    });
 }
 
 /* ---- weights */
@@ -150,16 +194,18 @@ template <int NT, bool THREE>
 static __device__ __forceinline__ void load_weights(uint4 *to, const tile_kernel &w, int k,
                                                     int out0)
 {
-    for (int i = (int)threadIdx.x; i < tile_shape<THREE>::steps * NT * 32;
-         i += TILE_THREADS) {
-        const int lane = i % 32, out = out0 + i / 32 % NT * 8 + lane / 4,
-                  step = i / 32 / NT, q = 2 * (lane % 4);
-        const split_pair a(step_weight<THREE>(w, step, q, k, out),
-                           step_weight<THREE>(w, step, q + 1, k, out)),
-            b(step_weight<THREE>(w, step, q + 8, k, out),
-              step_weight<THREE>(w, step, q + 9, k, out));
+    const int lane = (int)threadIdx.x % 32, q = 2 * (lane % 4);
+    const auto load = [&](int i) {
+        const int out = out0 + i / 32 % NT * 8 + lane / 4, step = i / 32 / NT;
+        return float4{step_weight<THREE>(w, step, q, k, out),
+                      step_weight<THREE>(w, step, q + 1, k, out),
+                      step_weight<THREE>(w, step, q + 8, k, out),
+                      step_weight<THREE>(w, step, q + 9, k, out)};
+    };
+    each_load(tile_shape<THREE>::steps * NT * 32, load, [&](int i, float4 v) {
+        const split_pair a(v.x, v.y), b(v.z, v.w);
         to[i] = uint4{a.hi, b.hi, a.lo, b.lo};
-    }
+    });
 }
 
 /* ---- products */
@@ -207,6 +253,18 @@ static __device__ __forceinline__ void multiply_tile(float sum[PIECES][NT][4],
 
 /* ---- forward */
 
+/* The larger of the two, or a NaN where one is. */
+static __device__ __forceinline__ float nan_max(float a, float b)
+{
+#if defined(XB_EMULATED)
+    return a > b || a != a ? a : b;
+#else
+    float m;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
+    return m;
+#endif
+}
+
 /* (N3) The first of equals; a NaN wins for good. */
 static __device__ __forceinline__ float best_of(const float v[SQUARE], bool right,
                                                 bool below, int *where)
@@ -223,6 +281,17 @@ static __device__ __forceinline__ float best_of(const float v[SQUARE], bool righ
     return 0;
 }
 
+/* The same where the place is not wanted: rounding keeps the order, so that the bias can
+ * come last. */
+static __device__ __forceinline__ float largest_of(const float v[SQUARE], bool right,
+                                                   bool below, float bias)
+{
+    const float top = right ? nan_max(v[0], v[1]) : v[0];
+    const float low = right ? nan_max(v[2], v[3]) : v[2];
+    const float best = (below ? nan_max(top, low) : top) + bias;
+    return best <= 0 ? 0 : best;
+}
+
 /* Two neighbouring channels of a thread's window. */
 static __device__ __forceinline__ void put_window(const xbc_block &job, int64_t row, int py,
                                                   int px, int out, const float first[4],
@@ -234,11 +303,15 @@ static __device__ __forceinline__ void put_window(const xbc_block &job, int64_t 
     XB_UNROLLED
     for (int j = 0; j < 2; j++) {
         const float b = job.bias ? job.bias[out + j] : 0;
-        const float v[SQUARE] = {first[j] + b, first[j + 2] + b, second[j] + b,
-                                 second[j + 2] + b};
+        const float sum[SQUARE] = {first[j], first[j + 2], second[j], second[j + 2]};
+        if (!job.place) {
+            job.y[to + j] = largest_of(sum, right, below, b);
+            continue;
+        }
+        const float v[SQUARE] = {sum[0] + b, sum[1] + b, sum[2] + b, sum[3] + b};
         int where;
         job.y[to + j] = best_of(v, right, below, &where);
-        if (job.place) job.place[to + j] = (uint8_t)where;
+        job.place[to + j] = (uint8_t)where;
     }
 }
 
@@ -343,7 +416,8 @@ template <bool THREE> static void launch_forward(const xbc_block *job, const til
 bool xbc_block_suits(const xbc_block *job)
 {
     const xbc_window &g = job->conv;
-    return (g.c == 3 || g.c % STEP == 0) && g.oc % 16 == 0 && enough_work(job);
+    return (g.c == 3 || g.c % STEP == 0) && g.oc % 16 == 0 &&
+           (job->mean || enough_work(job));
 }
 
 bool xbc_tensor_block_forward(const xbc_block *job)

@@ -5,14 +5,12 @@
  * thread needs inputs 2q, 2q + 1, 2q + 8, 2q + 9 of outputs g, g + 8, g + 16, ... , and the
  * four words of a counter are four outputs 16 apart. So eight counters are a thread's share
  * of the eight tiles of a step, with nothing to exchange (tensor.cuh has the arithmetic).
- * mu and sigma are on their way to shared memory while the step before is at work.
  *
  * Few rows (up to 32): warps take steps of the inputs in turn and add up at the end, in
  * their order. Many (up to 256 a block): a warp has 16 or 32 rows, the weights that one
- * warp makes are shared by all, and x is split once, into the order in which threads read
- * it. Slow draws count as 0 at first; of few rows they are added at the end, in the order of
- * threads, of many put where the weights are shared. Inputs are cut into slices, whose sums
- * the last block to end adds in their order. */
+ * warp makes are shared by all. Slow draws count as 0 at first; of few rows they are added
+ * at the end, in the order of threads, of many put where the weights are shared. Inputs are cut into slices, whose
+ * sums are added in their order. x is split once, into the order in which threads read it. */
 #include "table.cuh"
 #include "tensor.cuh"
 
@@ -115,71 +113,24 @@ struct grouped_place {
     }
 };
 
-/* ---- mu and sigma of half a step, on their way */
+/* mu and sigma of inputs e, e + 1, ... of a step's four and four outputs each, all on their
+ * way at once: what a multiprocessor waits for is memory. */
+template <int N> struct some_weights {
+    float mu[N][4], sigma[N][4];
 
-/* Rows are a step's inputs; of 64 outputs those of the half. A row's eight quads are in an
- * order of its own, so that threads read from different banks. */
-enum { STAGE_ROW = WIDTH / 2 };
-struct weight_stage {
-    float mu[STEP * STAGE_ROW], sigma[STEP * STAGE_ROW];
+    __device__ __forceinline__ void load(const xbc_grouped &job, const grouped_place &here,
+                                         int step, int e, int half)
+    {
+        XB_UNROLLED
+        for (int n = 0; n < N; n++) {
+            const int64_t at = here.weight(job, here.input(step, e + n)) + 8 * half;
+            const float *m = job.mu + at, *s = job.sigma + at;
+            XB_UNROLLED
+            for (int j = 0; j < 4; j++)
+                mu[n][j] = m[LANES * j], sigma[n][j] = s[LANES * j];
+        }
+    }
 };
-
-#if defined(XB_EMULATED)
-static inline void fetch_quad(float *to, const float *from, bool)
-{
-    memcpy(to, from, 4 * sizeof *to);
-}
-static inline void fetch_end(void) {}
-template <int LATER> static inline void fetch_wait(void) {}
-#else
-/* Not aligned: one by one. */
-static __device__ __forceinline__ void fetch_quad(float *to, const float *from, bool aligned)
-{
-    const uint32_t at = (uint32_t)__cvta_generic_to_shared(to);
-    if (aligned) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from)
-                     : "memory");
-        return;
-    }
-    XB_UNROLLED
-    for (uint32_t i = 0; i < 4; i++)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at + 4 * i),
-                     "l"(from + i)
-                     : "memory");
-}
-static __device__ __forceinline__ void fetch_end(void)
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-/* All but the last LATER groups are here. */
-template <int LATER> static __device__ __forceinline__ void fetch_wait(void)
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
-}
-#endif
-
-/* A warp asks for its half of a step. */
-static __device__ __forceinline__ void fetch_half(weight_stage *to, const xbc_grouped &job,
-                                                  int step, int half)
-{
-    const int lane = (int)threadIdx.x % 32, quad = lane % 8;
-    const bool aligned = ((uintptr_t)job.mu | (uintptr_t)job.sigma) % 16 == 0;
-    const int64_t output = blockIdx.x * WIDTH + quad / 2 * LANES + 8 * half + quad % 2 * 4;
-    XB_UNROLLED
-    for (int i = 0; i < STEP; i += 4) {
-        const int row = i + lane / 8, k = step * STEP + row;
-        const int64_t from = (k < (int)job.in ? k : (int)job.in - 1) * job.out + output;
-        const int at = row * STAGE_ROW + 4 * (quad ^ (row / 2 % 4 * 2));
-        fetch_quad(to->mu + at, job.mu + from, aligned);
-        fetch_quad(to->sigma + at, job.sigma + from, aligned);
-    }
-}
-
-/* Where a thread's weight of input e (0 to 3) and output g + 16 j is. */
-static __device__ __forceinline__ int staged_at(const grouped_place &here, int e, int j)
-{
-    return (2 * here.q + e / 2 * 8 + e % 2) * STAGE_ROW + 8 * (j ^ here.q) + here.g;
-}
 
 /* ---- weights */
 
@@ -227,20 +178,22 @@ static __device__ __forceinline__ float4 slow_at(const own_copy<S> &own,
     return slow_weights<S>(own, job, keys, counter_of(here, step, half, e), sigma);
 }
 
-/* Tiles of one half of a step. Returns which of its four counters have slow draws, as
- * bits. */
-template <class S>
+/* Tiles of one half of a step, weights of N inputs at once. Returns which of its four
+ * counters have slow draws, as bits. */
+template <class S, int N>
 static __device__ __forceinline__ unsigned
-make_half(half_tiles *to, const own_copy<S> &own, const stream_keys &keys,
-          const grouped_place &here, int step, int half, const weight_stage &stage)
+make_half(half_tiles *to, const own_copy<S> &own, const xbc_grouped &job,
+          const stream_keys &keys, const grouped_place &here, int step, int half)
 {
     unsigned slow = 0;
+    some_weights<N> some;
     XB_UNROLLED
     for (int p = 0; p < 2; p++) {
         float w[2][4];
         XB_UNROLLED
         for (int i = 0; i < 2; i++) {
             const int e = 2 * p + i;
+            if (e % N == 0) some.load(job, here, step, e, half);
             float z[4];
             uint32_t word[4];
             counter_words(word, keys, counter_of(here, step, half, e));
@@ -252,10 +205,8 @@ make_half(half_tiles *to, const own_copy<S> &own, const stream_keys &keys,
                 for (int j = 0; j < 4; j++) z[j] = z[j] == z[j] ? z[j] : 0;
             }
             XB_UNROLLED
-            for (int j = 0; j < 4; j++) {
-                const int at = staged_at(here, e, j);
-                w[i][j] = fmaf(stage.sigma[at], z[j], stage.mu[at]);
-            }
+            for (int j = 0; j < 4; j++)
+                w[i][j] = fmaf(some.sigma[e % N][j], z[j], some.mu[e % N][j]);
         }
         XB_UNROLLED
         for (int j = 0; j < HALF_TILES; j++) {
@@ -299,23 +250,6 @@ struct input_tile {
         lo[0] = l.x, lo[1] = l.y, lo[2] = l.z, lo[3] = l.w;
     }
 };
-
-/* The same of few rows straight from x: rows and inputs that are not there are 0. */
-static __device__ __forceinline__ void split_tile_of(input_tile *to, const xbc_grouped &job,
-                                                     const grouped_place &here, int tile,
-                                                     int step)
-{
-    XB_UNROLLED
-    for (int i = 0; i < 4; i++) {
-        const int row = 16 * tile + here.g + i % 2 * 8,
-                  k = step * STEP + 2 * here.q + i / 2 * 8;
-        const float *at = job.x + (here.row0 + row) * job.in + k;
-        const bool is = row < here.rows;
-        const split_pair s(is && k < (int)job.in ? at[0] : 0,
-                           is && k + 1 < (int)job.in ? at[1] : 0);
-        to->hi[i] = s.hi, to->lo[i] = s.lo;
-    }
-}
 
 /* x as tiles [blockIdx.y of the product][tile of its rows][step][hi, lo][thread of a warp];
  * rows and inputs that are not there are 0. A warp makes a tile. */
@@ -367,15 +301,12 @@ static __device__ __forceinline__ void multiply_tile(float sum[4], const input_t
 
 /* ---- few rows */
 
-/* Counters with slow draws are noted as step * 8 + their number. Those of all threads, one
- * thread after the other, are made side by side, a thread each. */
+/* Counters with slow draws are noted as step * 8 + their number. */
 template <int MT> struct few_room {
     float sum[16 * MT][WIDTH];
     int late[LATE][THREADS];
-    int before[THREADS]; /* slow counters of threads up to this one */
-    int at[THREADS], owner[THREADS];
     float4 value[THREADS];
-    int input[THREADS], lane[THREADS];
+    int count[THREADS], now[THREADS]; /* now: the counter whose value it is */
 };
 
 /* f(row, column, value) for each of a thread's outputs. */
@@ -390,18 +321,23 @@ static __device__ __forceinline__ void each_sum(const float sum[MT][TILES][4], F
         f(16 * i + row + k / 2 * 8, 8 * t + column + k % 2, sum[i][t][k]);
 }
 
-/* `count` slow weights into the sums: a thread has some rows and the outputs of one of 16
- * lanes, and goes through all in their order. */
+/* Slow weights number i of all threads into the sums: a thread has some rows and the
+ * outputs of one of 16 lanes, and goes through those who made them in their order. */
 template <int MT>
 static __device__ __forceinline__ void add_late(few_room<MT> *room, const xbc_grouped &job,
-                                                const grouped_place &here, int count)
+                                                const grouped_place &here, int i)
 {
     const int lane = (int)threadIdx.x % LANES;
-    for (int n = 0; n < count; n++) {
-        if (room->lane[n] != lane || room->input[n] >= (int)job.in) continue;
-        const float4 v = room->value[n];
+    for (int n = 0; n < THREADS / 8; n++) {
+        const int t = n / 4 * 32 + lane % 8 * 4 + n % 4;
+        if (room->count[t] <= i) continue;
+        const int at = room->now[t], e = at % 4;
+        if (at / 4 % 2 != lane / 8) continue;
+        const int k = at / 8 * STEP + 2 * (t % 4) + e / 2 * 8 + e % 2;
+        if (k >= (int)job.in) continue;
+        const float4 v = room->value[t];
         for (int r = (int)threadIdx.x / LANES; r < here.rows; r += THREADS / LANES) {
-            const float x = job.x[(here.row0 + r) * job.in + room->input[n]];
+            const float x = job.x[(here.row0 + r) * job.in + k];
             room->sum[r][lane] += x * v.x, room->sum[r][lane + 16] += x * v.y;
             room->sum[r][lane + 32] += x * v.z, room->sum[r][lane + 48] += x * v.w;
         }
@@ -423,33 +359,17 @@ static __device__ __noinline__ int found_again(const own_copy<S> own,
     return 0; /* never */
 }
 
-/* Sums of `count` over the threads up to each. */
-static __device__ __forceinline__ void count_up(int *before, int count)
+/* The most of all threads. */
+static __device__ __forceinline__ int most_of(int *room, int mine)
 {
-    before[threadIdx.x] = count;
-    __syncthreads();
-    for (unsigned far = 1; far < THREADS; far *= 2) {
-        const int more = threadIdx.x >= far ? before[threadIdx.x - far] : 0;
+    room[threadIdx.x] = mine;
+    for (unsigned w = THREADS / 2; w > 0; w /= 2) {
         __syncthreads();
-        before[threadIdx.x] += more;
-        __syncthreads();
+        if (threadIdx.x < w && room[threadIdx.x + w] > room[threadIdx.x])
+            room[threadIdx.x] = room[threadIdx.x + w];
     }
-}
-
-/* Thread n makes slow counter n of those in the room. */
-template <class S, int MT>
-static __device__ __forceinline__ void make_late(few_room<MT> *room, const own_copy<S> &own,
-                                                 const xbc_grouped &job,
-                                                 const stream_keys &keys,
-                                                 const grouped_place &here)
-{
-    const int n = (int)threadIdx.x, at = room->at[n], owner = room->owner[n];
-    grouped_place its = here;
-    its.g = owner % 32 / 4, its.q = owner % 4;
-    its.number += (uint32_t)(its.g - here.g);
-    room->value[n] = slow_at<S>(own, job, keys, its, at / 8, at / 4 % 2, at % 4);
-    room->input[n] = its.input(at / 8, at % 4);
-    room->lane[n] = its.g + at / 4 % 2 * 8;
+    __syncthreads();
+    return room[0];
 }
 
 template <class S, int MT>
@@ -457,96 +377,46 @@ static __device__ __forceinline__ void
 all_late(few_room<MT> *room, const own_copy<S> &own, const xbc_grouped &job,
          const stream_keys &keys, const grouped_place &here, int waiting)
 {
-    if (!__syncthreads_or(waiting)) return;
-    count_up(room->before, waiting);
-    const int all = room->before[THREADS - 1], end = room->before[threadIdx.x];
-    for (int first = 0; first < all; first += THREADS) {
+    const int most = most_of(room->now, waiting);
+    room->count[threadIdx.x] = waiting;
+    for (int i = 0; i < most; i++) {
         __syncthreads();
-        for (int i = 0; i < waiting; i++) {
-            const int n = end - waiting + i - first;
-            if (n < 0 || n >= THREADS) continue;
-            room->owner[n] = (int)threadIdx.x;
-            room->at[n] = i < LATE ? room->late[i][threadIdx.x]
-                                   : found_again<S>(own, keys, here, i);
+        if (i < waiting) {
+            const int at = i < LATE ? room->late[i][threadIdx.x]
+                                    : found_again<S>(own, keys, here, i);
+            room->now[threadIdx.x] = at;
+            room->value[threadIdx.x] =
+                slow_at<S>(own, job, keys, here, at / 8, at / 4 % 2, at % 4);
         }
         __syncthreads();
-        const int count = all - first < THREADS ? all - first : (int)THREADS;
-        if ((int)threadIdx.x < count) make_late<S, MT>(room, own, job, keys, here);
-        __syncthreads();
-        add_late<MT>(room, job, here, count);
+        add_late<MT>(room, job, here, i);
     }
 }
-
-/* ---- sums of slices */
-
-/* How many slices of a block's outputs have ended; 0 again after the last. */
-enum { COUNTED = 1 << 14 };
-static __device__ uint32_t ended[COUNTED];
-
-/* The last block to end adds the slices of its rows and outputs in their order, and the
- * bias of the draw. */
-static __device__ __forceinline__ void add_slices(const xbc_grouped &job,
-                                                  const grouped_place &here,
-                                                  const float *part, int64_t slices)
-{
-    __shared__ bool last;
-    uint32_t *count = &ended[blockIdx.y * gridDim.x + blockIdx.x];
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(count, 1u) + 1 == (uint32_t)slices;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    if (threadIdx.x == 0) *count = 0;
-    for (int i = (int)threadIdx.x; i < here.rows * WIDTH; i += THREADS) {
-        const int64_t row = here.row0 + i / WIDTH, column = blockIdx.x * WIDTH + i % WIDTH,
-                      at = row * job.out + column;
-        float sum = 0;
-        for (int64_t s = 0; s < slices; s++)
-            sum += __ldcg(part + s * job.rows * job.out + at);
-        if (job.bias) sum += job.bias[(row + job.skip) / job.group * job.out + column];
-        job.y[at] = sum;
-    }
-}
-
-/* ---- few rows, the kernel */
 
 template <class S, int MT>
 static __global__ void __launch_bounds__(THREADS, 2)
     grouped_few(const __grid_constant__ xbc_grouped job,
-                const __grid_constant__ stream_keys keys, float *part, int64_t slices,
-                bool adds)
+                const __grid_constant__ stream_keys keys, const uint4 *tiles, float *part,
+                int64_t slices)
 {
-    XBC_DYNAMIC(stages);
     __shared__ __align__(16) float table[S::floats];
     __shared__ __align__(16) few_room<MT> room;
-    const grouped_place here(job, slices, 16 * MT);
-    weight_stage *stage = (weight_stage *)(void *)stages + 2 * here.warp;
-    const int first = here.begin + here.warp;
-    if (here.rows > 0 && first < here.end) fetch_half(&stage[0], job, first, 0);
-    fetch_end();
     table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
+    const grouped_place here(job, slices, 16 * MT);
     if (here.rows <= 0) return; /* the whole block */
     float sum[MT][TILES][4] = {};
     int waiting = 0;
-    for (int step = first; step < here.end; step += WARPS) {
+    for (int step = here.begin + here.warp; step < here.end; step += WARPS) {
         input_tile x[MT];
         XB_UNROLLED
-        for (int i = 0; i < MT; i++) split_tile_of(&x[i], job, here, i, step);
+        for (int i = 0; i < MT; i++) x[i].load(tiles, tile_at(job, MT, i, step));
         unsigned slow = 0;
         XB_UNROLLED
         for (int half = 0; half < 2; half++) {
             half_tiles w;
-            if (half == 0)
-                fetch_half(&stage[1], job, step, 1);
-            else if (step + WARPS < here.end)
-                fetch_half(&stage[0], job, step + WARPS, 0);
-            fetch_end();
-            fetch_wait<1>();
-            __syncwarp();
-            slow |= make_half<S>(&w, own, keys, here, step, half, stage[half]) << 4 * half;
-            __syncwarp();
+            slow |= make_half<S, MT == 1 ? 2 : 1>(&w, own, job, keys, here, step, half)
+                    << 4 * half;
             XB_UNROLLED
             for (int j = 0; j < HALF_TILES; j++) XB_UNROLLED
             for (int i = 0; i < MT; i++)
@@ -571,7 +441,6 @@ static __global__ void __launch_bounds__(THREADS, 2)
     float *to = part + (blockIdx.z * job.rows + here.row0) * job.out + blockIdx.x * WIDTH;
     for (int i = (int)threadIdx.x; i < here.rows * WIDTH; i += THREADS)
         to[i / WIDTH * job.out + i % WIDTH] = room.sum[i / WIDTH][i % WIDTH];
-    if (adds) add_slices(job, here, part, slices);
 }
 
 /* ---- many rows */
@@ -608,33 +477,26 @@ template <class S, int MT>
 static __global__ void __launch_bounds__(THREADS, 2)
     grouped_many(const __grid_constant__ xbc_grouped job,
                  const __grid_constant__ stream_keys keys, const uint4 *tiles, float *part,
-                 int64_t slices, bool adds)
+                 int64_t slices)
 {
-    XBC_DYNAMIC(stages);
     __shared__ __align__(16) float table[S::floats];
     /* of WARPS steps, each made by one warp, as threads read them */
     __shared__ __align__(16) uint4 weights[WARPS][2][HALF_TILES][32];
     table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
     const grouped_place here(job, slices, 16 * MT * WARPS);
-    weight_stage *stage = (weight_stage *)(void *)stages + 2 * here.warp;
     if (here.rows <= 0) return; /* the whole block */
-    for (int half = 0; half < 2 && here.begin + here.warp < here.end; half++)
-        fetch_half(&stage[half], job, here.begin + here.warp, half);
-    fetch_end();
     const int m0 = here.warp * 16 * MT, lane = (int)threadIdx.x % 32;
     float sum[MT][TILES][4] = {};
     for (int first = here.begin; first < here.end; first += WARPS) {
         const int left = here.end - first, count = left < WARPS ? left : (int)WARPS;
-        fetch_wait<0>();
-        __syncwarp();
         if (here.warp < count) {
             unsigned slow = 0;
             XB_UNROLLED
             for (int half = 0; half < 2; half++) {
                 half_tiles w;
-                slow |= make_half<S>(&w, own, keys, here, first + here.warp, half,
-                                     stage[half])
+                slow |= make_half<S, MT == 1 ? 4 : 1>(&w, own, job, keys, here,
+                                                      first + here.warp, half)
                         << 4 * half;
                 XB_UNROLLED
                 for (int j = 0; j < HALF_TILES; j++)
@@ -646,9 +508,6 @@ static __global__ void __launch_bounds__(THREADS, 2)
                             slow);
         }
         __syncthreads();
-        for (int half = 0; half < 2 && first + WARPS + here.warp < here.end; half++)
-            fetch_half(&stage[half], job, first + WARPS + here.warp, half);
-        fetch_end();
         input_tile next[MT]; /* on its way while the step before is at work */
         const int64_t at = tile_at(job, MT * WARPS, here.warp * MT, first),
                       steps = (job.in + STEP - 1) / STEP;
@@ -677,10 +536,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
     each_sum<MT>(sum, [&](int row, int column, float v) {
         if (m0 + row < here.rows) to[(m0 + row) * job.out + column] = v;
     });
-    if (adds) add_slices(job, here, part, slices);
 }
 
-/* The same where blocks are too many to be counted; + the bias of the row's draw. */
+/* + the bias of the row's draw */
 static __global__ void add_grouped(float *y, const float *part, const float *bias,
                                    int64_t n, int64_t slices, int64_t out, int64_t group,
                                    int64_t skip)
@@ -694,37 +552,26 @@ static __global__ void add_grouped(float *y, const float *part, const float *bia
         }
 }
 
-/* ---- launches */
-
-static const size_t STAGES_BYTES = 2 * WARPS * sizeof(weight_stage);
-
-#define START_GROUPED(kernel, ...)                                                       \
-    do {                                                                                 \
-        static bool has_room;                                                            \
-        if (!has_room)                                                                   \
-            has_room = xbc_good(                                                         \
-                cudaFuncSetAttribute((const void *)kernel,                               \
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize,        \
-                                     (int)STAGES_BYTES),                                 \
-                "taking shared memory");                                                 \
-        if (!xbc_sound()) break;                                                         \
-        XBC_START_ON(kernel, blocks, THREADS, STAGES_BYTES, 0, __VA_ARGS__);             \
-        xbc_good(cudaGetLastError(), "multiplying draws");                               \
-    } while (0)
-
 template <class S>
 static void launch_shape(const xbc_grouped *job, const stream_keys &keys, int64_t slices,
-                         const uint4 *tiles, float *part, dim3 blocks, bool adds)
+                         const uint4 *tiles, float *part)
 {
+    const dim3 blocks((unsigned)(job->out / WIDTH),
+                      (unsigned)(job->groups * blocks_of_group(job->group)),
+                      (unsigned)slices);
     const bool many = job->group > FEW_MOST, flat = tall_of(job->group) == 1;
     if (many && flat)
-        START_GROUPED((grouped_many<S, 1>), *job, keys, tiles, part, slices, adds);
+        XBC_LAUNCH("multiplying draws", (grouped_many<S, 1>), blocks, THREADS, *job, keys,
+                   tiles, part, slices);
     else if (many)
-        START_GROUPED((grouped_many<S, 2>), *job, keys, tiles, part, slices, adds);
+        XBC_LAUNCH("multiplying draws", (grouped_many<S, 2>), blocks, THREADS, *job, keys,
+                   tiles, part, slices);
     else if (flat)
-        START_GROUPED((grouped_few<S, 1>), *job, keys, part, slices, adds);
+        XBC_LAUNCH("multiplying draws", (grouped_few<S, 1>), blocks, THREADS, *job, keys,
+                   tiles, part, slices);
     else
-        START_GROUPED((grouped_few<S, 2>), *job, keys, part, slices, adds);
+        XBC_LAUNCH("multiplying draws", (grouped_few<S, 2>), blocks, THREADS, *job, keys,
+                   tiles, part, slices);
 }
 
 /* The room: x, split, then the sums of slices. */
@@ -733,24 +580,17 @@ void xbc_grouped_forward(const xbc_grouped *job)
     const int64_t slices = slices_of(job->groups, job->group, job->in, job->out);
     const int64_t words = split_words(job->groups, job->group, job->in);
     const int64_t count = words / (16 * STEP), n = job->rows * job->out;
-    const dim3 blocks((unsigned)(job->out / WIDTH),
-                      (unsigned)(job->groups * blocks_of_group(job->group)),
-                      (unsigned)slices);
-    const bool adds = (int64_t)blocks.x * blocks.y <= COUNTED;
     const stream_keys keys = keys_of(job->where);
     uint4 *tiles = (uint4 *)(void *)job->room;
     float *part = job->room + words;
-    if (job->group > FEW_MOST)
-        XBC_LAUNCH("splitting inputs", split_inputs, (unsigned)quotient_up(count, WARPS),
-                   THREADS, *job, tiles, count, (int)rows_of_block(job->group));
+    XBC_LAUNCH("splitting inputs", split_inputs, (unsigned)quotient_up(count, WARPS),
+               THREADS, *job, tiles, count, (int)rows_of_block(job->group));
     if (job->source.halves == 2)
-        launch_shape<Shape<XB_COLUMNS, 3, 2>>(job, keys, slices, tiles, part, blocks, adds);
+        launch_shape<Shape<XB_COLUMNS, 3, 2>>(job, keys, slices, tiles, part);
     else if (job->source.degree == 3)
-        launch_shape<Shape<XB_COLUMNS, 3, 1>>(job, keys, slices, tiles, part, blocks, adds);
+        launch_shape<Shape<XB_COLUMNS, 3, 1>>(job, keys, slices, tiles, part);
     else
-        launch_shape<Shape<XB_COLUMNS, 4, 1>>(job, keys, slices, tiles, part, blocks, adds);
-    if (!adds)
-        XBC_LAUNCH("multiplying draws", add_grouped, blocks_for(n), THREADS, job->y,
-                   (const float *)part, job->bias, n, slices, job->out, job->group,
-                   job->skip);
+        launch_shape<Shape<XB_COLUMNS, 4, 1>>(job, keys, slices, tiles, part);
+    XBC_LAUNCH("multiplying draws", add_grouped, blocks_for(n), THREADS, job->y,
+               (const float *)part, job->bias, n, slices, job->out, job->group, job->skip);
 }

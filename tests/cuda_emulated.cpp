@@ -108,7 +108,6 @@ static void wait_for(bool within_warp)
 }
 
 void emulated_barrier(void) { wait_for(false); }
-void emulated_warp_barrier(void) { wait_for(true); }
 
 int emulated_any(int value)
 {

@@ -43,9 +43,6 @@ extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
 #define __grid_constant__
 #define __syncthreads() emulated_barrier()
 #define __syncthreads_or(value) emulated_any(value)
-#define __syncwarp() emulated_warp_barrier()
-#define __threadfence() ((void)0)
-#define __ldcg(from) (*(from))
 
 /* Threads switch only at barriers, so these operations are atomic. */
 static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
@@ -61,7 +58,6 @@ static inline uint32_t __umulhi(uint32_t a, uint32_t b)
 }
 
 void emulated_barrier(void);
-void emulated_warp_barrier(void);
 int emulated_any(int value); /* a barrier; whether it is not 0 for any thread */
 /* c [16][8] += a [16][16] b [16][8] of bf16 by a warp. */
 void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2]);
