@@ -63,10 +63,6 @@ static void choose_variants(xb_design *d)
 
 /* ---- training */
 
-/* Draws of a step for each that was asked for: each has an error of its own, which few
- * draws do not average. */
-enum { AWARE_DRAWS = 4 };
-
 /* The net with other units in its hidden dense layers; free() it. */
 static char *net_of_width(xb_ctx *ctx, const xb_net *net, double width)
 {
@@ -112,7 +108,6 @@ static xb_status train_variant(xb_ctx *ctx, xb_variant *v, const xb_design *d)
         opt.start = m;
         opt.mle_epochs = 0;
     }
-    if (v->aware) opt.samples *= AWARE_DRAWS;
     const xb_status status = xb_train(ctx, &v->own, NULL, d->opt.retrain, &opt);
     v->model = v->own;
     free(net);
