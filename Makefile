@@ -154,8 +154,10 @@ memory: deps
 mutate: deps
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check
+	$(if $(RANDOM),$(CMAKE) -B $(BUILD)/sanitize -DXB_WERROR=ON -DXB_SANITIZE=ON)
+	$(if $(RANDOM),ninja -C $(BUILD)/sanitize)
 	./tools/mutate.py $(BUILD)/check --out $(BUILD)/mutants.md \
-		$(if $(RANDOM),--random $(RANDOM) $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES)),--all)
+		$(if $(RANDOM),--random $(RANDOM) --sanitized $(BUILD)/sanitize $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES)),--all)
 
 BENCH_BUILD = $(CMAKE) -B $(BUILD)/bench -DXB_BENCH=ON -DXB_TESTS=OFF && \
 	ninja -C $(BUILD)/bench

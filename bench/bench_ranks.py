@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Seconds of a training step that ranks share, on hosts of their own (network namespaces,
-tests/ranks_hosts.sh) with a delay on every link, the model M3 of docs/maths.md fitted to some
+tests/ranks_hosts.sh) with a delay on every frame, the model M3 of docs/maths.md fitted to some
 of the points and compared with the others, and what it says of many cores.
-    bench_ranks.py PROGRAM [OUT] [--points FILE]
-Needs root, for the namespaces; --points takes measurements of an earlier run instead. Writes
+    bench_ranks.py PROGRAM SWITCH [OUT] [--points FILE]
+SWITCH is tests/delayed_switch of the build. Needs root, for the namespaces; --points takes measurements of an earlier run instead. Writes
 ranks.json, ranks.dat, ranks.gp and ranks.svg into OUT [.]."""
 
 import argparse
@@ -124,24 +124,24 @@ def write_images(folder):
         f.write(struct.pack(">II", 0x801, IMAGES) + bytes(i % 3 for i in range(IMAGES)))
 
 
-def seconds_of(program, folder, ranks, ms, epochs):
+def seconds_of(programs, folder, ranks, ms, epochs):
     words = (f"{ranks} train i-images-idx3-ubyte --net '{NET}' --batch {BATCH} --epochs 0"
              f" --mle-epochs {epochs} --threads 1 -q -o m.safetensors")
     env = {**os.environ, "RANKS_RUN": words, "HOSTS": str(ranks)}
-    ran = subprocess.run(["bash", os.path.join(HERE, "../tests/ranks_hosts.sh"), program,
-                          str(ms)], cwd=folder, env=env, capture_output=True, text=True,
+    ran = subprocess.run(["bash", os.path.join(HERE, "../tests/ranks_hosts.sh"),
+                          *programs, str(ms)], cwd=folder, env=env, capture_output=True, text=True,
                          check=False)
     if ran.returncode:
         raise SystemExit(f"bench_ranks: {ran.stdout}{ran.stderr}")
     return float(ran.stdout)
 
 
-def measure(program, folder, ranks, ms):
+def measure(programs, folder, ranks, ms):
     """A step: the difference of a long and a short run, without what starting costs."""
     short, long = (2, 12) if ms == 0 else (1, 4)
     steps = (long - short) * IMAGES // BATCH
-    return (seconds_of(program, folder, ranks, ms, long) -
-            seconds_of(program, folder, ranks, ms, short)) / steps
+    return (seconds_of(programs, folder, ranks, ms, long) -
+            seconds_of(programs, folder, ranks, ms, short)) / steps
 
 
 # ---- many cores
@@ -215,6 +215,7 @@ def draw(out, carried):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
+    parser.add_argument("switch")
     parser.add_argument("out", nargs="?", default=".")
     parser.add_argument("--points")
     parser.add_argument("--latency", type=float, default=5e-6, help="seconds a swap")
@@ -227,7 +228,8 @@ def main():
     else:
         with tempfile.TemporaryDirectory() as folder:
             write_images(folder)
-            points = [[r, ms, measure(os.path.abspath(given.program), folder, r, ms)]
+            programs = [os.path.abspath(path) for path in (given.program, given.switch)]
+            points = [[r, ms, measure(programs, folder, r, ms)]
                       for r, ms in FITTED + HELD_OUT]
     cores = os.cpu_count()
     model = fit([p for p in points if (p[0], p[1]) in FITTED], cores)

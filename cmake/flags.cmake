@@ -7,8 +7,9 @@ if(XB_FUZZ)
 endif()
 
 if(XB_SANITIZE OR XB_FUZZ)
-  # a report has functions and lines; more about variables takes the compiler half as long again
-  target_compile_options(xb_flags INTERFACE -g1 -fsanitize=address,undefined
+  # a report has functions and lines; more about variables takes the compiler half as long
+  # again, and -O2 twice as long
+  target_compile_options(xb_flags INTERFACE -O1 -g1 -fsanitize=address,undefined
     -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(xb_flags INTERFACE -fsanitize=address,undefined)
 elseif(XB_TSAN)

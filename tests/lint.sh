@@ -33,7 +33,7 @@ cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --language=c -j2 \
 
 # Only what is compiled has a command line for clang-tidy to go by; some flags are GCC's.
 mkdir -p "$build/lint"
-sed 's/-fno-thread-jumps//' "$build/compile_commands.json" >"$build/lint/compile_commands.json"
+sed 's/-fno-thread-jumps//; s/-fno-var-tracking//' "$build/compile_commands.json" >"$build/lint/compile_commands.json"
 for file in "$@"; do
     grep -q "\"file\": \".*/$file\"" "$build/compile_commands.json" && echo "$file"
 done | xargs -n1 -P2 clang-tidy -p "$build/lint" --quiet

@@ -1,48 +1,63 @@
 #!/bin/bash
-# ranks_hosts.sh PROGRAM DELAY_MS: ranks of Open MPI on hosts of their own, as network
-# namespaces with TCP between them and DELAY_MS on every link: the bytes of one process, and
-# how long it took. Needs root, ip and tc; says "skipped" and exits 77 without them.
+# ranks_hosts.sh PROGRAM SWITCH DELAY_MS: ranks of Open MPI on hosts of their own, as network
+# namespaces with TCP between them, each frame delayed by DELAY_MS (SWITCH, built from
+# tests/delayed_switch.c): the bytes of one process, and how long it took. Needs root, ip and
+# the kernel's tap devices; says "skipped" and exits 77 without them.
 # With RANKS_RUN="RANKS ARGS..." it runs that command on as many hosts instead and prints
 # its seconds (bench/bench_ranks.py).
 set -u
 program=$(realpath "$1")
-delay=${2:-0}
+switch=$(realpath "$2")
+delay=${3:-0}
 hosts=${HOSTS:-4}
 tag=xb$$
 work=$(mktemp -d)
 
 skip() { echo "skipped: $1"; rm -rf "$work"; exit 77; }
-command -v ip >/dev/null && command -v tc >/dev/null || skip "ip and tc (iproute2) are not installed"
+command -v ip >/dev/null || skip "ip (iproute2) is not installed"
 command -v mpirun.openmpi >/dev/null || skip "Open MPI is not installed"
 [ -n "${XB_LONG:-}${RANKS_RUN:-}" ] || skip "XB_LONG is not set (make check-long)"
+[ -c /dev/net/tun ] || skip "the kernel has no tap devices"
 [ "$(id -u)" = 0 ] || skip "network namespaces need root"
 ip netns add "$tag-0" 2>/dev/null || skip "network namespaces cannot be made here"
 ip netns del "$tag-0"
 
+switch_pid=
 tidy() {
+    [ -z "$switch_pid" ] || kill "$switch_pid" 2>/dev/null
     for h in $(seq 0 "$hosts"); do ip netns del "$tag-$h" 2>/dev/null; done
     rm -rf "$work"
 }
 trap tidy EXIT
 
-# Host 0 has the bridge and starts the job; hosts 1 to N have one rank each.
-ip netns add "$tag-0"
-ip -n "$tag-0" link add br0 type bridge
-ip -n "$tag-0" addr add 10.77.0.254/24 dev br0
-ip -n "$tag-0" link set br0 up
-ip -n "$tag-0" link set lo up
-for h in $(seq 1 "$hosts"); do
+# Host 0 starts the job; hosts 1 to N have one rank each.
+names=
+for h in $(seq 0 "$hosts"); do
     ip netns add "$tag-$h"
-    ip link add "v$h" netns "$tag-$h" type veth peer name "p$h" netns "$tag-0"
-    ip -n "$tag-$h" addr add "10.77.0.$h/24" dev "v$h"
-    ip -n "$tag-$h" link set "v$h" up
-    ip -n "$tag-$h" link set lo up
-    ip -n "$tag-0" link set "p$h" master br0 up
-    if [ "$delay" != 0 ]; then # on the way out of each host
-        ip netns exec "$tag-$h" tc qdisc add dev "v$h" root netem delay "${delay}ms" || skip "tc has no netem"
-    fi
+    names="$names $tag-$h"
 done
-printf '#!/bin/sh\nhost=${1##*.}; shift\nexec ip netns exec %s-$host sh -c "$*"\n' "$tag" > "$work/agent"
+# shellcheck disable=SC2086
+"$switch" "$(awk -v ms="$delay" 'BEGIN { printf "%d", 1000 * ms }')" $names > "$work/switch" &
+switch_pid=$!
+for _ in $(seq 100); do
+    grep -qs ready "$work/switch" && break
+    kill -0 "$switch_pid" 2>/dev/null || skip "the switch cannot attach to tap devices"
+    sleep 0.05
+done
+for h in $(seq 0 "$hosts"); do
+    [ "$h" = 0 ] && address=10.77.0.254/24 || address=10.77.0.$h/24
+    ip -n "$tag-$h" link set lo up
+    ip -n "$tag-$h" link set xb0 mtu 60000 up
+    ip -n "$tag-$h" addr add "$address" dev xb0
+done
+# Each daemon of Open MPI with a folder of its own: on one file system they would make the same.
+cat > "$work/agent" <<AGENT
+#!/bin/sh
+host=\${1##*.}
+shift
+mkdir -p "$work/tmp-\$host"
+TMPDIR="$work/tmp-\$host" exec ip netns exec $tag-\$host sh -c "\$*"
+AGENT
 chmod +x "$work/agent"
 
 on_hosts() { # RANKS ARGS...
@@ -83,7 +98,7 @@ failed=0
 check() { # NAME ARGS..., which end in -o OUTPUT
     local name=$1 output=${*: -1}
     shift
-    "$program" "$@" -q || { echo "$name: one process failed"; failed=1; return; }
+    "$program" "$@" -q > out || { echo "$name: one process failed"; failed=1; return; }
     mv "$output" whole
     for ranks in 2 3 4; do
         begin=$(date +%s.%N)

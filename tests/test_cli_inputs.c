@@ -299,6 +299,7 @@ static void images_go_on_arrays(void **state)
     (void)state;
     folder_empty(folder);
     make_faces(30);
+    run_badly("train faces -t age --size 16385 -o m.safetensors", "16384");
     run_well("train faces -t age --size 8 --no-cache -q --epochs 1 --mle-epochs 1"
              " --net 'conv 2 3x3, relu, flatten, dense 1' -o m.safetensors");
     json_t *eval = run_json("eval m.safetensors faces --samples 30 --no-cache --json -q");

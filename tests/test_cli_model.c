@@ -448,6 +448,9 @@ static void a_plan_predicts_and_measures(void **state)
     assert_non_null(strstr(out_text, "tolerance of 0.001 nats: "));
     run_well("plan mtj --tolerance 1e-4");
     assert_non_null(strstr(out_text, "5 equal weights"));
+    run_well("plan bimodal --net 'dense 8, elu, dense 1' --tolerance 1 --draws 1024");
+    assert_non_null(strstr(out_text, "tolerance of 1 nats: met"));
+    assert_null(strstr(out_text, "More --draws"));
 }
 
 static void bad_plans_are_one_line(void **state)

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "failalloc.h"
 #include "scratch.h"
 #include "study/energy_cells.h"
 
@@ -192,6 +193,24 @@ static void training_is_a_function_of_its_options(void **state)
     xb_model_destroy(one);
     xb_model_destroy(three);
     xb_model_destroy(read);
+    xb_ctx_destroy(ctx);
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_energy_options o = xb_energy_options_default();
+    o.width = 2, o.depth = 1, o.steps = 2;
+    xb_model *model = train(ctx, &o);
+    for (int k = 0; fail_alloc_after(k); k++) {
+        xb_cell_slopes s = {0};
+        xb_status status = xb_cell_slopes_find(ctx, &s, model, 3, 1);
+        bool failed = fail_alloc_happened();
+        assert_ran_out(ctx, failed, status, s.fourth > 0 ? model : NULL, k);
+        if (!failed) break;
+    }
+    xb_model_destroy(model);
     xb_ctx_destroy(ctx);
 }
 
@@ -560,6 +579,7 @@ int main(void)
         cmocka_unit_test(sample_loss_and_gradient),
         cmocka_unit_test(nets_learn_the_normal),
         cmocka_unit_test(training_is_a_function_of_its_options),
+        cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(one_weight_shows_the_law_itself),
         cmocka_unit_test(keeping_n_eff_makes_shape_matter_less),

@@ -292,6 +292,25 @@ static void columns_of_every_type_are_taken(void **state)
     xb_ctx_destroy(ctx);
 }
 
+static void columns_have_several_targets(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    const double x[] = {1, 2, 3}, a[] = {4, 5, 6}, b[] = {7, 8, 9};
+    const xb_column columns[] = {{"a", a, XB_COLUMN_F64, 0},
+                                 {"x", x, XB_COLUMN_F64, 0},
+                                 {"b", b, XB_COLUMN_F64, 0}};
+    xb_frame_options opt = with_target("b,a", XB_TARGET_AUTO);
+    xb_frame *f = NULL;
+    assert_ok(ctx, xb_frame_create(ctx, &f, columns, 3, 3, &opt));
+    assert_int_equal(xb_frame_target_count(f), 2);
+    assert_string_equal(xb_frame_target_name_at(f, 1), "a");
+    assert_values(xb_frame_target(f), (const double[]){7, 4, 8, 5, 9, 6}, 6);
+    assert_values(xb_frame_values(f), x, 3);
+    xb_frame_destroy(f);
+    xb_ctx_destroy(ctx);
+}
+
 static void wrong_columns_are_refused(void **state)
 {
     (void)state;
@@ -479,6 +498,7 @@ int main(void)
         cmocka_unit_test(known_classes_keep_their_numbers),
         cmocka_unit_test(arrays_are_read),
         cmocka_unit_test(columns_of_every_type_are_taken),
+        cmocka_unit_test(columns_have_several_targets),
         cmocka_unit_test(wrong_columns_are_refused),
         cmocka_unit_test(wrong_tables_are_refused),
         cmocka_unit_test(classes_have_a_limit),

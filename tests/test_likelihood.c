@@ -177,6 +177,22 @@ static void student_gradients_are_differences(void **state)
 
 #endif
 
+/* (N20) At a target that is met exactly, for nu = 2 n: psi(n + 1/2) - psi(n) is
+ * 2 (1 + 1/3 + ... + 1/(2 n - 1)) - 2 log 2 - (1 + 1/2 + ... + 1/(n - 1)). */
+static void student_shape_by_harmonic_sums(void **state)
+{
+    (void)state;
+    const xb_real y = 0.25f;
+    double odd = 1, all = 0; /* of n = 1 */
+    for (int n = 2; n <= 60; n++) {
+        odd += 1 / (2.0 * n - 1), all += 1 / (n - 1.0);
+        const double nu = 2.0 * n, step = 2 * odd - 2 * log(2) - all;
+        double by_shape;
+        xb_nll_student(NULL, NULL, &by_shape, &y, &y, 0.3, log(nu - 2), 1, 1);
+        assert_close_floor(by_shape, 0.5 * (1 / nu - step) * (nu - 2) + 1 / nu, 2e-12, 1);
+    }
+}
+
 /* (N20) Of four degrees of freedom the density is 3/8 (1 + e^2 / 4)^(-5/2); of very many
  * it is the normal's. */
 static void student_has_heavy_tails(void **state)
@@ -201,6 +217,7 @@ int main(void)
         cmocka_unit_test(one_sd_is_a_case_of_many),
         cmocka_unit_test(softplus_neither_overflows_nor_vanishes),
         cmocka_unit_test(softmax_is_cross_entropy),
+        cmocka_unit_test(student_shape_by_harmonic_sums),
         cmocka_unit_test(student_has_heavy_tails),
 #if defined(XB_REAL_DOUBLE)
         cmocka_unit_test(gradients_are_differences),

@@ -161,7 +161,7 @@ static void test_prediction(void **state)
                 p->sigma[last->offset + j] = (float)(nets[i].last_sd / sqrt(last->size));
             xb_plan plan;
             xb_plan_options opt = xb_plan_options_default();
-            opt.draws = test_long() ? 16384 : 8192;
+            opt.draws = test_long() ? 16384 : 4096;
             assert_ok(ctx,
                       xb_plan_fill(ctx, &plan, p->net, &p->weights, p->x, law[l], &opt));
             double noise = 3 * (plan.predicted.std_error + plan.measured.std_error);
@@ -213,7 +213,7 @@ static void test_skewed_either_side(void **state)
     xb_ctx *ctx = test_ctx();
     xb_law *law = exponential_law(ctx);
     xb_plan_options opt = xb_plan_options_default();
-    opt.draws = test_long() ? 8192 : 4096;
+    opt.draws = test_long() ? 8192 : 2048;
     int distrusted = 0;
     for (int c = 0; c < XB_COUNT(cases); c++)
         for (int j = 0; j < XB_COUNT(cases[c].x); j += test_long() ? 1 : 3) {

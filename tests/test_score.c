@@ -204,6 +204,9 @@ static void classes_by_hand(void **state)
     const int64_t label[] = {0, 1, 0};
     xb_class_draws draws = {p, 2, 3, 2};
     class_scores s;
+    const int64_t wrong[] = {0, 2, 0};
+    assert_int_equal(score_classes(ctx, &s, &draws, wrong, NULL), XB_E_INPUT);
+    assert_string_equal(xb_ctx_message(ctx), "label 2 is 2: expected 0 to 1");
     assert_ok(ctx, score_classes(ctx, &s, &draws, label, NULL));
     assert_close(s.accuracy.value, 1.0 / 3, 1e-15); /* a tie goes to class 0 */
     assert_close(s.nll.value, -(log(0.7) + log(0.5) + log(0.1)) / 3, 1e-14);

@@ -102,7 +102,7 @@ static void errors_of_classes(void **state)
     static const int features[] = {2, FEATURES_MOST};
     xb_ctx *ctx = test_ctx();
     double *value = malloc(sizeof(double) * S * N * C);
-    for (int f = 0; f < XB_COUNT(features); f++) {
+    for (int f = test_long() ? 0 : 1; f < XB_COUNT(features); f++) {
         task *t = new_task(features[f], C);
         errors e[2] = {0};
         for (int r = 0; r < RUNS; r++) {
@@ -127,7 +127,7 @@ static void errors_of_calibration(void **state)
     xb_ctx *ctx = test_ctx();
     double *value = malloc(sizeof(double) * S * N), sd[N];
     for (int i = 0; i < N; i++) sd[i] = 0.6;
-    for (int f = 0; f < XB_COUNT(features); f++) {
+    for (int f = test_long() ? 0 : 1; f < XB_COUNT(features); f++) {
         task *t = new_task(features[f], 1);
         errors e[2] = {0};
         for (int r = 0; r < RUNS; r++) {

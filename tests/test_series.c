@@ -134,6 +134,25 @@ static void a_start_up_transient_is_left_out(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* (T3) A hundred places of the shortest transient are as few as a level of 1 % needs:
+ * there the largest of all contrasts must be the first, and one sample less is too few.
+ */
+static void the_shortest_trace_that_shows_a_transient(void **state)
+{
+    (void)state;
+    enum { N = 8 * (100 + 8) };
+    xb_ctx *ctx = test_ctx();
+    double *x = make_noise(WHITE, N, 3);
+    for (int i = 0; i < 8; i++) x[i] += 40;
+    for (int less = 0; less < 2; less++) {
+        xb_series *s = series_of(ctx, x, N - less, NULL);
+        assert_int_equal(xb_series_settling(s) > 0, !less);
+        xb_series_destroy(s);
+    }
+    free(x);
+    xb_ctx_destroy(ctx);
+}
+
 static void a_jump_in_one_over_f_noise_is_found(void **state)
 {
     (void)state;
@@ -546,6 +565,7 @@ int main(void)
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(times_are_regular_or_refused),
         cmocka_unit_test(a_start_up_transient_is_left_out),
+        cmocka_unit_test(the_shortest_trace_that_shows_a_transient),
         cmocka_unit_test(a_jump_in_one_over_f_noise_is_found),
         cmocka_unit_test(a_trend_is_found_and_removed),
         cmocka_unit_test(spectrum_is_the_sum),

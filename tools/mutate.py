@@ -12,7 +12,8 @@ than 95 % are caught.
 --random N draws N breakages instead (breakages.py, --seed S). linemap.py knows which tests
 execute the broken line: these run, the cheapest first, up to the first that fails; a line
 that no test executes has survived at once. A breakage that does not compile, or leaves the
-machine code as it was, is drawn again. Results are kept in BUILD/mutants.json, so that a run
+machine code as it was, is drawn again. --sanitized BUILD2 shows what these tests let pass to
+their sanitised forms: an index one too far changes no result. Results are kept in BUILD/mutants.json, so that a run
 that was interrupted, or ended by --minutes, goes on; survivors are tried again when tests
 change. survivors.txt
 explains those that no test can notice; ends with 1 if fewer than 90 % of the others are
@@ -22,6 +23,7 @@ import argparse
 import concurrent.futures
 import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -39,6 +41,7 @@ LIST = ROOT / "tools" / "mutations.txt"
 EXPLAINED = ROOT / "tools" / "survivors.txt"
 ENOUGH, ENOUGH_RANDOM = 0.95, 0.9
 NAMED_SECONDS = 300  # CPU seconds of a test whose usual time is not known
+SANITIZED_SLOWER = 10
 SAME = "same code"   # what takes the place of a test's name where there is nothing to catch
 
 
@@ -71,8 +74,9 @@ def break_text(mutant):
 class Judge:
     """Says which test catches a breakage."""
 
-    def __init__(self, build, lines):
+    def __init__(self, build, lines, sanitized=False):
         self.build, self.lines, self.tests = build, lines, build.tests(".")
+        self.sanitized = sanitized
 
     def notices(self, name, made, room):
         """True if the test fails with the broken objects."""
@@ -86,8 +90,10 @@ class Judge:
                 instead[target] = rebuild.link_made(self.build, target, made, room)
         command, environment = rebuild.replaced(self.build, test, instead)
         usual = self.lines.seconds[name] if in_map else NAMED_SECONDS / 10
+        if self.sanitized:
+            usual *= SANITIZED_SLOWER
         status, _ = rebuild.run_test(command, environment, room, 10 + 10 * usual,
-                                     self.build.folder)
+                                     self.build.folder, limit_memory=not self.sanitized)
         return status not in (0, 77)
 
     def random(self, mutant):
@@ -98,10 +104,16 @@ class Judge:
                 made = rebuild.build_objects(self.build, mutant["file"], mutant["text"], room)
             except Invalid:
                 return SAME
-            if all(code(ours, room) == code(self.build.folder / theirs, room)
-                   for theirs, ours in made.items()):
+            if not self.sanitized and all(
+                    code(ours, room) == code(self.build.folder / theirs, room)
+                    for theirs, ours in made.items()):
                 return SAME
-            return self.first(self.lines.tests_of(mutant["file"], mutant["line"]), made, room)
+            return self.first(self.runnable(mutant), made, room)
+
+    def runnable(self, mutant):
+        """The tests of this build that execute the broken line."""
+        return [name for name in self.lines.tests_of(mutant["file"], mutant["line"])
+                if name in self.tests and (not self.sanitized or is_built(self.tests[name]))]
 
     def listed(self, mutant):
         """The test that catches a breakage of the list."""
@@ -114,6 +126,10 @@ class Judge:
 
     def first(self, names, made, room):
         return next((name for name in names if self.notices(name, made, room)), None)
+
+
+def is_built(test):
+    return os.access(test["command"][0], os.X_OK)
 
 
 def code(path, room):
@@ -144,11 +160,12 @@ class Results:
             self.path.write_text(json.dumps(self.found, indent=0))
 
 
-def judged(judge, results, mutant):
+def judged(judges, results, mutant):
+    """By the first judge that has a verdict."""
     known = results.known(mutant)
     if known:
         return known["by"]
-    by = judge.random(mutant)
+    by = next(filter(None, (judge.random(mutant) for judge in judges)), None)
     results.keep(mutant, by)
     return by
 
@@ -158,7 +175,7 @@ def say(mutant, by):
           flush=True)
 
 
-def run_random(judge, results, count, seed, at_once, until):
+def run_random(judges, results, count, seed, at_once, until):
     """The first `count` drawn breakages that break something: [(mutant, caught by)]."""
     drawn, running, valid = breakages.draw(ROOT, seed), {}, []
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
@@ -166,7 +183,7 @@ def run_random(judge, results, count, seed, at_once, until):
             while (len(running) < at_once and len(valid) + len(running) < count
                    and time.monotonic() < until):
                 mutant = next(drawn)
-                running[pool.submit(judged, judge, results, mutant)] = mutant
+                running[pool.submit(judged, judges, results, mutant)] = mutant
             done, _ = concurrent.futures.wait(
                 running, return_when=concurrent.futures.FIRST_COMPLETED)
             for job in done:
@@ -214,8 +231,11 @@ def random_main(args):
     build = rebuild.Build(args.build)
     until = time.monotonic() + 60 * args.minutes
     lines = linemap.LineMap(build, args.jobs, until)
-    found = run_random(Judge(build, lines), Results(build.folder / "mutants.json"), args.random,
-                       args.seed, args.jobs, until)
+    judges = [Judge(build, lines)]
+    if args.sanitized:
+        judges.append(Judge(rebuild.Build(args.sanitized), lines, sanitized=True))
+    found = run_random(judges, Results(build.folder / "mutants.json"), args.random, args.seed,
+                       args.jobs, until)
     explained = {(m["file"], *m["old"], *m["new"]): m["name"] for m in read_list(EXPLAINED)}
     for mutant, _ in found:
         mutant["why"] = explained.get((mutant["file"], *mutant["old"], *mutant["new"]))
@@ -246,6 +266,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--random", type=int, metavar="N", help="draw N breakages instead")
     parser.add_argument("--seed", type=int, default=1, help="of --random")
+    parser.add_argument("--sanitized", metavar="BUILD2", help="of --random: a sanitised build")
     parser.add_argument("--minutes", type=float, default=float("inf"),
                         help="of --random: begin nothing new after these; run again to go on")
     args = parser.parse_args()

@@ -33,7 +33,7 @@ typedef struct level_search {
 
 /* A fitted mixture with what its errors need. */
 typedef struct candidate {
-    xb_mixture m;
+    xb_level_mixture m;
     xb_problem problem;
     xb_optimum at;
     double bic;
@@ -68,18 +68,18 @@ static double rough_quantile(const level_search *s, double u)
 
 /* ---- starts */
 
-static xb_mixture spread_evenly(const level_search *s, int k)
+static xb_level_mixture spread_evenly(const level_search *s, int k)
 {
-    xb_mixture m = {.n = k, .common = true};
+    xb_level_mixture m = {.n = k, .common = true};
     for (int i = 0; i < k; i++)
         m.at[i] = (xb_law_mode){1.0 / k, rough_quantile(s, (i + 0.5) / k), 1.0 / k};
     return m;
 }
 
 /* Level i made two, half a width to either side. */
-static xb_mixture split_level(const xb_mixture *from, int i)
+static xb_level_mixture split_level(const xb_level_mixture *from, int i)
 {
-    xb_mixture m = *from;
+    xb_level_mixture m = *from;
     xb_law_mode *one = &m.at[i], *two = &m.at[m.n++];
     one->weight *= 0.5;
     one->sd *= 0.7;
@@ -90,10 +90,11 @@ static xb_mixture split_level(const xb_mixture *from, int i)
 }
 
 /* A small level beyond the others, where 2 % of the sample are. */
-static xb_mixture add_at_end(const level_search *s, const xb_mixture *from, bool upper)
+static xb_level_mixture add_at_end(const level_search *s, const xb_level_mixture *from,
+                                   bool upper)
 {
     const double share = 0.02;
-    xb_mixture m = *from;
+    xb_level_mixture m = *from;
     for (int i = 0; i < m.n; i++) m.at[i].weight *= 1 - share;
     double x = rough_quantile(s, upper ? 1 - 0.5 * share : 0.5 * share);
     m.at[m.n++] = (xb_law_mode){share, x, 0.1};
@@ -101,14 +102,15 @@ static xb_mixture add_at_end(const level_search *s, const xb_mixture *from, bool
 }
 
 typedef struct two_best {
-    xb_mixture m[2];
+    xb_level_mixture m[2];
     double value[2];
 } two_best;
 
-static void try_start(two_best *best, const level_search *s, xb_mixture m, bool common)
+static void try_start(two_best *best, const level_search *s, xb_level_mixture m,
+                      bool common)
 {
     m.common = common;
-    double value = xb_mixture_em(&m, &s->rough, TRY_STEPS, ROUGH_WIDTH);
+    double value = xb_level_mixture_em(&m, &s->rough, TRY_STEPS, ROUGH_WIDTH);
     int at = value > best->value[0] ? 0 : value > best->value[1] ? 1 : 2;
     if (at == 0) best->m[1] = best->m[0], best->value[1] = best->value[0];
     if (at < 2) best->m[at] = m, best->value[at] = value;
@@ -118,11 +120,11 @@ static double bic_of(const level_search *s, const candidate *c)
 {
     const xb_fit_sample *info = &s->task->sample->info;
     return -2 * c->at.value * info->n_effective +
-           xb_mixture_variables(&c->m) * log(info->n_effective); /* (F5) */
+           xb_level_mixture_variables(&c->m) * log(info->n_effective); /* (F5) */
 }
 
 /* The best mixture of one level more than `from`. */
-static candidate grow(const level_search *s, const xb_mixture *from, bool common)
+static candidate grow(const level_search *s, const xb_level_mixture *from, bool common)
 {
     two_best best = {.value = {-INFINITY, -INFINITY}};
     for (int i = 0; i < from->n; i++) try_start(&best, s, split_level(from, i), common);
@@ -130,9 +132,10 @@ static candidate grow(const level_search *s, const xb_mixture *from, bool common
     try_start(&best, s, add_at_end(s, from, true), common);
     try_start(&best, s, spread_evenly(s, from->n + 1), common);
     for (int i = 0; i < 2; i++)
-        best.value[i] = xb_mixture_em(&best.m[i], &s->rough, GOOD_STEPS, ROUGH_WIDTH);
+        best.value[i] =
+            xb_level_mixture_em(&best.m[i], &s->rough, GOOD_STEPS, ROUGH_WIDTH);
     candidate c = {.m = best.m[best.value[1] > best.value[0]]};
-    c.at = xb_mixture_newton(&c.problem, &c.m, &s->fine, s->thinnest, SEARCH_AIM);
+    c.at = xb_level_mixture_newton(&c.problem, &c.m, &s->fine, s->thinnest, SEARCH_AIM);
     c.bic = bic_of(s, &c);
     return c;
 }
@@ -141,7 +144,7 @@ static candidate grow(const level_search *s, const xb_mixture *from, bool common
 static candidate single(const level_search *s)
 {
     candidate c = {.m = {.n = 1, .common = true, .at = {{1, 0, 1}}}};
-    c.at = xb_mixture_newton(&c.problem, &c.m, &s->fine, s->thinnest, SEARCH_AIM);
+    c.at = xb_level_mixture_newton(&c.problem, &c.m, &s->fine, s->thinnest, SEARCH_AIM);
     c.bic = bic_of(s, &c);
     return c;
 }
@@ -157,7 +160,7 @@ static void finish(candidate *c, const level_search *s)
 {
     int before = c->at.iterations;
     qsort(c->m.at, (size_t)c->m.n, sizeof *c->m.at, by_mean);
-    c->at = xb_mixture_newton(&c->problem, &c->m, &s->fine, s->thinnest, 0);
+    c->at = xb_level_mixture_newton(&c->problem, &c->m, &s->fine, s->thinnest, 0);
     c->at.iterations += before;
 }
 
@@ -186,7 +189,7 @@ static void search(const level_search *s, candidate *best)
 
 /* Positions, weights and widths in units of the law's own mean and standard deviation
  * (or the offset given), then the standard deviation and the mean. */
-static void answers(double *out, const xb_mixture *m, bool given, double offset)
+static void answers(double *out, const xb_level_mixture *m, bool given, double offset)
 {
     double mean = 0, variance = 0;
     for (int i = 0; i < m->n; i++) mean += m->at[i].weight * m->at[i].mean;
@@ -212,14 +215,14 @@ static void spread_errors(double *variance, const candidate *c, int count, bool 
     double cov[XB_VARIABLES_MAX * XB_VARIABLES_MAX], theta[XB_VARIABLES_MAX];
     double up[XB_FIT_NAMED_MAX], down[XB_FIT_NAMED_MAX];
     double slope[XB_FIT_NAMED_MAX][XB_VARIABLES_MAX];
-    const int n = xb_mixture_variables(&c->m);
+    const int n = xb_level_mixture_variables(&c->m);
     xb_covariance(cov, &c->problem, &c->at);
     for (int v = 0; v < n; v++) {
         for (int side = 0; side < 2; side++) {
-            xb_mixture m = c->m;
+            xb_level_mixture m = c->m;
             memcpy(theta, c->at.theta, sizeof theta);
             theta[v] += side ? -step : step;
-            xb_mixture_from_theta(&m, theta);
+            xb_level_mixture_from_theta(&m, theta);
             answers(side ? down : up, &m, given, offset);
         }
         for (int i = 0; i < count; i++) slope[i][v] = (up[i] - down[i]) / (2 * step);
@@ -255,7 +258,7 @@ static void describe(xb_fit_family *out, const candidate *c, const level_search 
     xb_fit_name(out, "offset",
                 given ? s->task->offset : info->mean + info->sd * value[3 * k + 1],
                 given ? NAN : info->sd * sqrt(variance[3 * k + 1]) * unit);
-    out->n_param = xb_mixture_variables(&c->m);
+    out->n_param = xb_level_mixture_variables(&c->m);
     out->converged = c->at.converged;
     out->iterations = c->at.iterations;
     out->gradient_norm = c->at.gradient_norm;

@@ -9,18 +9,21 @@
 
 enum { MOST = XB_LAW_MODES };
 
-int xb_mixture_variables(const xb_mixture *m)
+int xb_level_mixture_variables(const xb_level_mixture *m)
 {
     return m->n + (m->common ? 1 : m->n) + m->n - 1;
 }
 
-static int width_at(const xb_mixture *m, int i) { return m->n + (m->common ? 0 : i); }
-static int logit_at(const xb_mixture *m, int i)
+static int width_at(const xb_level_mixture *m, int i)
+{
+    return m->n + (m->common ? 0 : i);
+}
+static int logit_at(const xb_level_mixture *m, int i)
 {
     return m->n + (m->common ? 1 : m->n) + i - 1; /* 1 <= i */
 }
 
-void xb_mixture_to_theta(double *theta, const xb_mixture *m)
+void xb_level_mixture_to_theta(double *theta, const xb_level_mixture *m)
 {
     for (int i = 0; i < m->n; i++) {
         theta[i] = m->at[i].mean;
@@ -29,7 +32,7 @@ void xb_mixture_to_theta(double *theta, const xb_mixture *m)
     }
 }
 
-void xb_mixture_from_theta(xb_mixture *m, const double *theta)
+void xb_level_mixture_from_theta(xb_level_mixture *m, const double *theta)
 {
     double sum = 0;
     for (int i = 0; i < m->n; i++) {
@@ -41,7 +44,8 @@ void xb_mixture_from_theta(xb_mixture *m, const double *theta)
 }
 
 /* Shares of the levels in the density at x; returns its logarithm. */
-static double shares_at(double *share, const xb_mixture *m, const double *head, double x)
+static double shares_at(double *share, const xb_level_mixture *m, const double *head,
+                        double x)
 {
     double largest = -INFINITY, sum = 0;
     for (int i = 0; i < m->n; i++) {
@@ -54,14 +58,14 @@ static double shares_at(double *share, const xb_mixture *m, const double *head, 
     return largest + log(sum);
 }
 
-static void heads(double *head, const xb_mixture *m)
+static void heads(double *head, const xb_level_mixture *m)
 {
     for (int i = 0; i < m->n; i++)
         head[i] = log(m->at[i].weight / m->at[i].sd) - 0.5 * log(2 * M_PI);
 }
 
 /* (F16) One step; the mean log density before it. */
-static double em_step(xb_mixture *m, const xb_points *points, double thinnest)
+static double em_step(xb_level_mixture *m, const xb_points *points, double thinnest)
 {
     double head[MOST], share[MOST], mass[MOST] = {0}, first[MOST] = {0}, value = 0;
     double second[MOST] = {0}, all = 0;
@@ -86,7 +90,8 @@ static double em_step(xb_mixture *m, const xb_points *points, double thinnest)
     return value / points->total;
 }
 
-double xb_mixture_em(xb_mixture *m, const xb_points *points, int steps, double thinnest)
+double xb_level_mixture_em(xb_level_mixture *m, const xb_points *points, int steps,
+                           double thinnest)
 {
     double value = -INFINITY;
     for (int s = 0; s < steps; s++) value = em_step(m, points, thinnest);
@@ -97,7 +102,7 @@ double xb_mixture_em(xb_mixture *m, const xb_points *points, int steps, double t
 
 typedef struct mixture_data {
     const xb_points *points;
-    const xb_mixture *shape; /* n and common */
+    const xb_level_mixture *shape; /* n and common */
 } mixture_data;
 
 enum { VARIABLES = XB_VARIABLES_MAX };
@@ -109,11 +114,11 @@ typedef struct mixture_sums {
 /* (F16) One point: with r_i the shares and l_i the log of a level's part, the gradient is
  * sum r_i l_i' and the Hessian sum r_i (l_i'' + l_i' l_i'^T) less the gradient's square.
  */
-static void add_point(mixture_sums *to, const xb_mixture *m, const double *share,
+static void add_point(mixture_sums *to, const xb_level_mixture *m, const double *share,
                       double x, double count)
 {
     double g[VARIABLES] = {0};
-    const int n = xb_mixture_variables(m);
+    const int n = xb_level_mixture_variables(m);
     for (int i = 0; i < m->n; i++) {
         double inverse = 1 / m->at[i].sd, y = (x - m->at[i].mean) * inverse;
         double by_x = y * inverse, by_s = y * y - 1, r = share[i], part = count * r;
@@ -153,17 +158,17 @@ static void add_point(mixture_sums *to, const xb_mixture *m, const double *share
 static double objective(void *arg, const double *theta, double *gradient, double *hessian)
 {
     const mixture_data *d = arg;
-    xb_mixture m = *d->shape;
+    xb_level_mixture m = *d->shape;
     double head[MOST], share[MOST], total = d->points->total;
     mixture_sums sums = {.value = 0};
-    xb_mixture_from_theta(&m, theta);
+    xb_level_mixture_from_theta(&m, theta);
     heads(head, &m);
     for (int64_t j = 0; j < d->points->n; j++) {
         double x = d->points->x[j], count = d->points->count[j];
         sums.value += count * shares_at(share, &m, head, x);
         add_point(&sums, &m, share, x, count);
     }
-    const int n = xb_mixture_variables(&m);
+    const int n = xb_level_mixture_variables(&m);
     for (int a = 0; a < n; a++) {
         gradient[a] = sums.g[a] / total;
         for (int b = 0; b <= a && hessian; b++)
@@ -172,25 +177,25 @@ static double objective(void *arg, const double *theta, double *gradient, double
     return isnan(sums.value) ? -INFINITY : sums.value / total;
 }
 
-xb_optimum xb_mixture_newton(xb_problem *p, xb_mixture *m, const xb_points *points,
-                             double thinnest, double aim)
+xb_optimum xb_level_mixture_newton(xb_problem *p, xb_level_mixture *m,
+                                   const xb_points *points, double thinnest, double aim)
 {
     const double logit_most = 16;
     double theta[VARIABLES];
-    const xb_mixture shape = *m;
+    const xb_level_mixture shape = *m;
     mixture_data data = {points, &shape};
-    *p = (xb_problem){.f = objective, .arg = &data, .n = xb_mixture_variables(m)};
+    *p = (xb_problem){.f = objective, .arg = &data, .n = xb_level_mixture_variables(m)};
     p->aim = aim;
     for (int i = 0; i < p->n; i++) {
         bool width = i >= m->n && i < logit_at(m, 1), place = i < m->n;
         p->lower[i] = place ? -1e6 : width ? log(thinnest) : -logit_most;
         p->upper[i] = place ? 1e6 : width ? 14 : logit_most;
     }
-    xb_mixture_to_theta(theta, m);
+    xb_level_mixture_to_theta(theta, m);
     for (int i = 0; i < p->n; i++)
         theta[i] = fmax(p->lower[i], fmin(p->upper[i], theta[i]));
     xb_optimum best = xb_newton(p, theta);
-    xb_mixture_from_theta(m, best.theta);
+    xb_level_mixture_from_theta(m, best.theta);
     p->arg = NULL; /* its data end here */
     return best;
 }

@@ -6,24 +6,26 @@
 #include "fit/optimise.h"
 #include "law/family.h"
 
-typedef struct xb_mixture {
+typedef struct xb_level_mixture {
     int n;
     bool common; /* one width for all */
     xb_law_mode at[XB_LAW_MODES];
-} xb_mixture;
+} xb_level_mixture;
 
 /* Positions, logarithms of the widths (one, or one each), logits of the weights beside
  * the first's: 2 n or 3 n - 1 of them. */
-int xb_mixture_variables(const xb_mixture *m);
-void xb_mixture_to_theta(double *theta, const xb_mixture *m);
-void xb_mixture_from_theta(xb_mixture *m, const double *theta); /* n, common are there */
+int xb_level_mixture_variables(const xb_level_mixture *m);
+void xb_level_mixture_to_theta(double *theta, const xb_level_mixture *m);
+void xb_level_mixture_from_theta(xb_level_mixture *m,
+                                 const double *theta); /* n, common are there */
 
 /* `steps` steps of EM, no width below `thinnest`. Returns the mean log density before the
  * last. */
-double xb_mixture_em(xb_mixture *m, const xb_points *points, int steps, double thinnest);
+double xb_level_mixture_em(xb_level_mixture *m, const xb_points *points, int steps,
+                           double thinnest);
 
 /* (F4) Newton's method from `m`, which becomes the optimum, to a gradient of `aim`. */
-xb_optimum xb_mixture_newton(xb_problem *problem, xb_mixture *m, const xb_points *points,
-                             double thinnest, double aim);
+xb_optimum xb_level_mixture_newton(xb_problem *problem, xb_level_mixture *m,
+                                   const xb_points *points, double thinnest, double aim);
 
 #endif

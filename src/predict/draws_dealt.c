@@ -76,16 +76,17 @@ static xb_status predict_chunk(xb_ctx *ctx, xb_prediction *p, int64_t row, draws
 }
 
 /* Even if another process collects this chunk, the next one must still be done. */
-static xb_status predict_chunks(xb_ctx *ctx, xb_prediction *p, draws_job *job,
+static xb_status predict_chunks(xb_ctx *ctx, xb_prediction *p, const draws_job *all,
                                 const xb_rows *rows, int64_t chunk)
 {
     xb_status status = XB_OK;
     for (int64_t row = 0; row < rows->n; row += chunk) {
         const int64_t n = rows->n - row < chunk ? rows->n - row : chunk;
         const xb_rows part = xb_rows_part(rows, row, n);
-        job->rows = &part;
-        job->width = n * xb_model_outputs(job->model);
-        status = predict_chunk(ctx, p, row, job);
+        draws_job job = *all;
+        job.rows = &part;
+        job.width = n * xb_model_outputs(job.model);
+        status = predict_chunk(ctx, p, row, &job);
         if (status != XB_OK && status != XB_E_ELSEWHERE) return status;
         if (status == XB_OK)
             XB_TRY(xb_progress_tell(ctx, "predicting", row + n, rows->n));

@@ -294,7 +294,7 @@ def how_many(case, sanitized):
         return 0
     if case.slow:
         return 5
-    return 3 if sanitized else 12
+    return 3 if sanitized else 8
 
 
 def main():
