@@ -60,15 +60,13 @@ static xb_trainer *trainer_of(xb_ctx *ctx, const net_case *c, const char *backen
 /* "mu", "sigma", ... one after the other; free() it. */
 static float *state_of(xb_ctx *ctx, const xb_trainer *t, int64_t *n)
 {
-    float *all = NULL;
+    const int64_t arrays = xb_trainer_array_count(t);
     *n = 0;
-    for (int64_t i = 0; i < xb_trainer_array_count(t); i++) {
-        const int64_t size = xb_trainer_array_size(t, i);
-        all = realloc(all, (size_t)(*n + size + 1) * sizeof *all);
-        assert_non_null(all);
-        assert_ok(ctx, xb_trainer_array_get(ctx, all + *n, t, i));
-        *n += size;
-    }
+    for (int64_t i = 0; i < arrays; i++) *n += xb_trainer_array_size(t, i);
+    float *all = malloc((size_t)*n * sizeof *all), *to = all;
+    assert_non_null(all);
+    for (int64_t i = 0; i < arrays; to += xb_trainer_array_size(t, i), i++)
+        assert_ok(ctx, xb_trainer_array_get(ctx, to, t, i));
     return all;
 }
 

@@ -224,7 +224,7 @@ static xbc_many small_net(int in, int width, int out, int64_t rows, int64_t coun
     for (int i = 0; i < LINKS; i++) { /* the second has no bias, the third's is fixed */
         const int64_t n = (int64_t)size[i] * size[i + 1];
         job.link[i] = (xbc_link){size[i], size[i + 1], i != 1, job.params, act[i]};
-        for (int b = 0; b <= (i != 1); b++) {
+        for (int b = 0; b < (i == 1 ? 1 : 2); b++) {
             const int64_t each = b ? size[i + 1] : n;
             job.tensor[job.tensors] =
                 (xbc_tensor){(uint32_t)job.tensors, !(b && i == 2), job.params, each};

@@ -92,7 +92,7 @@ static one_chip read_chip(const bench *b, const xb_array *array, uint64_t chip)
 static int rank_of(const double *x, int i)
 {
     int below = 0;
-    for (int k = 0; k < CHIPS; k++) below += x[k] < x[i] || (x[k] == x[i] && k < i);
+    for (int k = 0; k < CHIPS; k++) below += x[k] < x[i] || (k < i && x[k] == x[i]);
     return below;
 }
 

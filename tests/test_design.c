@@ -17,7 +17,7 @@ static void check_front(const xb_design *d)
     int64_t best = 0;
     for (int64_t i = 0; i < xb_design_count(d); i++) {
         const xb_design_point p = xb_design_at(d, i);
-        bool energy = p.finalist, time = p.finalist;
+        bool energy = p.finalist, time = energy;
         for (int64_t j = 0; j < xb_design_count(d); j++) {
             const xb_design_point o = xb_design_at(d, j);
             if (!o.finalist || j == i) continue;
