@@ -48,8 +48,7 @@ static xbc_source source_of(const xb_sampler *s)
     if (!d) stop("no memory");
     memcpy(d, from, sizeof *d);
     for (int h = 0; h < 2; h++)
-        d->half[h].piece =
-            bring(from->half[h].piece, (size_t)from->half[h].n * sizeof(xb_piece));
+        d->half[h].piece = bring(from->half[h].piece, xb_pieces_bytes(from->half[h].n));
     xbc_source source = {bring(d, sizeof *d), from->table.columns, from->table.degree,
                          from->table.halves};
     free(d);

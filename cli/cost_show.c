@@ -52,7 +52,8 @@ static void read_cell(const void *arg, int row, int column, char *out, size_t si
     if (row == 0)
         read_header(column, out, size);
     else if (column == 0 && layer >= 0)
-        snprintf(out, size, "layer %lld", (long long)xb_cost_model_layer_at(cost, layer));
+        snprintf(out, size, "layer %lld",
+                 (long long)xb_cost_model_layer_at(cost, layer) + 1);
     else if (column == 0)
         snprintf(out, size, "all layers");
     else if (column <= parts + 1)

@@ -84,7 +84,7 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
     if (xb_model_member_count(job->model) > 1)
         printf("  %lld members on tiles of their own, reads divided among them\n",
                (long long)xb_model_member_count(job->model));
-    const cli_exit code = cli_show_device(job->s, job->array);
+    const cli_exit code = cli_show_device(job->s, job->array, job->model);
     if (code != CLI_DONE) return code;
     const double worth = xb_array_independent(job->array, job->reads);
     if (job->usable.reads > 0) {
@@ -94,9 +94,8 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
         printf("  devices remember: the reads are worth %.3g independent %s\n", worth,
                worth < 1.005 ? "draw" : "draws");
     if (xb_model_cells(job->model))
-        printf(
-            "  weights are made of cells whose noise is their width: sigma range, sigma"
-            " levels\n  and line do not apply\n");
+        printf("  weights are made of cells whose noise is their width: sigma range and"
+               " sigma levels\n  do not apply\n");
     cli_show_cases(job->cases, job->n_cases, xb_assay_digital(job->assay),
                    "effect alone");
     for (int i = 0; i < job->n_sweeps; i++) {

@@ -80,7 +80,7 @@ cli_exit cli_array_device(cli_session *s, xb_array *array)
     return cli_status(s, xb_array_set(s->ctx, array, "age_s", seconds));
 }
 
-cli_exit cli_show_device(cli_session *s, const xb_array *array)
+cli_exit cli_show_device(cli_session *s, const xb_array *array, const xb_model *model)
 {
     const char *file = xb_array_device(array);
     const double age = number_of(array, "age_s");
@@ -98,9 +98,9 @@ cli_exit cli_show_device(cli_session *s, const xb_array *array)
     else
         printf("conductances right after programming\n");
     cli_time_text(when, sizeof when, last);
-    if (number_of(array, "read_noise") > 0)
-        printf("  mean devices have the read noise of their states, in parts of what was"
-               " measured: %g (read_noise)\n",
+    if (number_of(array, "read_noise") > 0 && !xb_model_cells(model))
+        printf("  mean devices have the read noise measured for their states, times %g"
+               " (read_noise)\n",
                number_of(array, "read_noise"));
     if (number_of(array, "program_by_state") > 0)
         printf("  writes miss by what was measured for each state, times %g"

@@ -8,8 +8,8 @@
 cli_exit cli_array_device(cli_session *s, xb_array *array);
 
 /* How old the array is, by which device file, and whether that was measured; nothing for
- * an array without a device file. */
-cli_exit cli_show_device(cli_session *s, const xb_array *array);
+ * an array without a device file. Weights made of cells have no mean devices. */
+cli_exit cli_show_device(cli_session *s, const xb_array *array, const xb_model *model);
 
 /* "10 ms", "10000 s": nobody counts in kiloseconds. */
 void cli_time_text(char *out, size_t size, double seconds);

@@ -85,14 +85,15 @@ void cli_show_draws(const cli_draws *d, int64_t reads)
 {
     if (!d->settled) return;
     printf(
-        "\n  Half of the rows need %.3g reads or fewer for ends of their 95 %% interval"
-        "\n  within %g sd, 95 %% of the rows need %.3g or fewer\n",
+        "\n  Half of the rows need %.0f reads or fewer for ends of their 95 %% interval"
+        "\n  within %g sd, 95 %% of the rows need %.0f or fewer\n",
         needed_by(d->settled, 0.5), d->tolerance, needed_by(d->settled, 0.95));
-    printf("  Reading on until each row's interval is settled takes %.3g reads on average"
-           "\n  of %lld, %.2g %% of the energy; it covers %.3g of the rows, all reads"
-           " %.3g\n",
-           d->mean, (long long)reads, 100 * d->mean / (double)reads, d->coverage,
-           d->coverage_all);
+    printf("  Reading until each row's interval is settled takes %.0f of %lld reads on"
+           " average"
+           "\n  and %.2g %% of the energy; its intervals cover %.1f %% of the rows, those"
+           " of\n  all reads %.1f %%\n",
+           d->mean, (long long)reads, 100 * d->mean / (double)reads, 100 * d->coverage,
+           100 * d->coverage_all);
 }
 
 json_t *cli_draws_json(const cli_draws *d)

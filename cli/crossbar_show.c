@@ -92,7 +92,7 @@ static void show_needed(const cli_case *cases, int count)
     if (needed > XB_DRAWS_MAX)
         printf("\n  cannot tell: more than %.0e reads would be needed\n", XB_DRAWS_MAX);
     else if (needed > 0)
-        printf("\n  cannot tell: too few reads; about %.2g would tell (--reads)\n",
+        printf("\n  cannot tell: too few reads; about %.0f would tell (--reads)\n",
                needed);
 }
 
@@ -236,7 +236,7 @@ void cli_show_limits(xb_ctx *ctx, const xb_analog *analog)
                  limit = number_of(ctx, analog, "current_limit_ua");
     char current[64];
     xb_quantity_text(current, sizeof current, 1e-6 * l.column_ua, NAN, "A");
-    if (!(l.column_ua > 0)) return; /* weights made of cells */
+    if (!(l.column_ua > 0)) return; /* nothing is on the array */
     printf("  currents of a column up to %s at %g V", current, volt);
     if (isfinite(l.swing_low_us))
         printf("; the widest noise devices, a standard\n  deviation of %g µS, swing from"
@@ -244,12 +244,12 @@ void cli_show_limits(xb_ctx *ctx, const xb_analog *analog)
                number_of(ctx, analog, "sigma_max_us"), l.swing_low_us, l.swing_high_us);
     putchar('\n');
     if (limit > 0 && l.column_ua > limit)
-        printf("  warning: that is more than current_limit_ua allows, %g µA: use fewer"
-               " rows in a tile,\n  a smaller read_v or smaller conductances\n",
+        printf("  warning: the current of a column exceeds current_limit_ua, %g µA: use"
+               " fewer rows\n  in a tile, a smaller read_v or smaller conductances\n",
                limit);
     if (l.swing_low_us < 0)
-        printf("  warning: a conductance cannot be below 0: reduce sigma_max_us or raise"
-               " noise_g_us\n");
+        printf("  warning: a noise device would swing below 0 µS: reduce sigma_max_us or"
+               " raise\n  noise_g_us\n");
     show_wires(l.wire_loss);
 }
 

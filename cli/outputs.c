@@ -143,6 +143,7 @@ void cli_say_written(const cli_session *s)
     const char *path, *before = NULL;
     int column = 0;
     if (cli_quiet(s)) return;
+    fflush(stdout); /* what was printed before comes first, also in a pipe */
     for (int64_t i = 0; i < xb_files_written_count(s->ctx); i++) {
         path = xb_files_written_name(s->ctx, i);
         if (!xb_os_exists(path)) continue; /* a checkpoint that was removed */

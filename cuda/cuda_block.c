@@ -14,13 +14,17 @@ static xbc_block block_of(const xbc_linear *op, const xb_layer *last)
                        .rows = op->run->batch};
 }
 
-/* Small images are too few threads: the layers' own kernels cut their products finer. In
- * small batches launches are what counts, and a block has fewer. */
+/* Without tensor cores small images are too few threads: the layers' own kernels cut
+ * their products finer. In small batches launches are what counts, and a block has fewer.
+ */
 enum { PIXELS_LEAST = 100, ROWS_FEW = 8 };
 
 static bool fuses(const xb_run *run, const xb_layer *last)
 {
-    return run->batch < ROWS_FEW || last->window.h * last->window.w >= PIXELS_LEAST;
+    const xbc_linear op = xbc_linear_of(run, conv_of(last), false);
+    const xbc_block block = block_of(&op, last);
+    return run->batch < ROWS_FEW || last->window.h * last->window.w >= PIXELS_LEAST ||
+           xbc_block_suits(&block);
 }
 
 static int64_t keep(const xb_run *run, const xb_layer *last)
@@ -81,6 +85,60 @@ static void backward(const xb_run *run, const xb_layer *last, xb_real *dx,
     const xbc_linear op = xbc_linear_of(run, conv_of(last), false);
     XBC_INSIDE(backward_of(&op, last, dx, dy, x));
 }
+
+/* ---- with the batchnorm before it, where there is no backward pass: x goes through it
+ * as it is read. Kept and scratch: its own, then the block's. */
+
+static const xb_layer *norm_of(const xb_layer *last) { return conv_of(last) - 1; }
+
+static bool norm_fuses(const xb_run *run, const xb_layer *last)
+{
+    const xbc_linear op = xbc_linear_of(run, conv_of(last), false);
+    const xbc_block block = block_of(&op, last);
+    return !run->gradients && op.cin % 16 == 0 && xbc_block_suits(&block);
+}
+
+static int64_t norm_keep(const xb_run *run, const xb_layer *last)
+{
+    return xbc_norm_keep(run, norm_of(last));
+}
+
+/* A multiple of a cache line's floats. */
+static int64_t norm_room(const xb_run *run, const xb_layer *last)
+{
+    return (xbc_norm_scratch(run, norm_of(last)) + 31) / 32 * 32;
+}
+
+static int64_t norm_scratch(const xb_run *run, const xb_layer *last)
+{
+    return norm_room(run, last) + scratch(run, last);
+}
+
+static void norm_forward_of(const xb_run *run, const xb_layer *last, float *y,
+                            const float *x)
+{
+    const xbc_norm norm = xbc_norm_of(run, norm_of(last));
+    xb_run rest = *run;
+    rest.scratch += norm_room(run, last);
+    const xbc_linear op = xbc_linear_of(&rest, conv_of(last), false);
+    xbc_block block = ready(&op, last, x);
+    block.y = y, block.shift = norm.shift;
+    block.mean = norm.keep, block.gain = norm.keep + 2 * norm.c;
+    xbc_norm_ready(&norm, x);
+    xbc_block_forward(&block);
+}
+
+static void norm_forward(const xb_run *run, const xb_layer *last, xb_real *y,
+                         const xb_real *x)
+{
+    XBC_INSIDE(norm_forward_of(run, last, y, x));
+}
+
+const xb_layer_ops xbc_norm_block_ops = {.fuses = norm_fuses,
+                                         .placement = XB_PLACE_FRESH,
+                                         .keep = norm_keep,
+                                         .scratch = norm_scratch,
+                                         .forward = norm_forward};
 
 const xb_layer_ops xbc_block_ops = {.fuses = fuses,
                                     .placement = XB_PLACE_FRESH,

@@ -32,18 +32,18 @@ const xb_layer_ops xbc_maxpool_ops = {.forward = pool_forward, .backward = pool_
 
 /* ---- batchnorm */
 
-static int64_t norm_keep(const xb_run *run, const xb_layer *layer)
+int64_t xbc_norm_keep(const xb_run *run, const xb_layer *layer)
 {
     (void)run;
     return 5 * layer->in.c;
 }
 
-static int64_t norm_scratch(const xb_run *run, const xb_layer *layer)
+int64_t xbc_norm_scratch(const xb_run *run, const xb_layer *layer)
 {
     return 2 * xbc_norm_room(run->batch * layer->in.h * layer->in.w, layer->in.c);
 }
 
-static xbc_norm norm_of(const xb_run *run, const xb_layer *layer)
+xbc_norm xbc_norm_of(const xb_run *run, const xb_layer *layer)
 {
     const xb_tensor *scale = &run->net->tensor[layer->tensor];
     bool train = run->mode == XB_MODE_TRAIN;
@@ -62,7 +62,7 @@ static xbc_norm norm_of(const xb_run *run, const xb_layer *layer)
 static void norm_forward(const xb_run *run, const xb_layer *layer, xb_real *y,
                          const xb_real *x)
 {
-    xbc_norm job = norm_of(run, layer);
+    xbc_norm job = xbc_norm_of(run, layer);
     XBC_INSIDE(xbc_norm_forward(&job, y, x));
 }
 
@@ -70,14 +70,14 @@ static void norm_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
                           const xb_real *dy, const xb_real *x, const xb_real *y)
 {
     (void)y;
-    xbc_norm job = norm_of(run, layer);
+    xbc_norm job = xbc_norm_of(run, layer);
     const xb_tensor *scale = &run->net->tensor[layer->tensor];
     XBC_INSIDE(xbc_norm_backward(&job, dx, run->gradient.mu + scale[0].offset,
                                  run->gradient.mu + scale[1].offset, dy, x));
 }
 
-const xb_layer_ops xbc_batchnorm = {.keep = norm_keep,
-                                    .scratch = norm_scratch,
+const xb_layer_ops xbc_batchnorm = {.keep = xbc_norm_keep,
+                                    .scratch = xbc_norm_scratch,
                                     .forward = norm_forward,
                                     .backward = norm_backward};
 

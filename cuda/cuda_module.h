@@ -24,9 +24,13 @@ xbc_source xbc_source_of(const xb_sampler *sampler);
 
 /* cuda_linear.c, cuda_layers.c, cuda_many.c, cuda_training.c, cuda_updates.c */
 extern const xb_layer_ops xbc_dense, xbc_conv, xbc_maxpool_ops, xbc_batchnorm,
-    xbc_activation, xbc_flatten, xbc_block_ops;
+    xbc_activation, xbc_flatten, xbc_block_ops, xbc_norm_block_ops;
 
 xbc_act xbc_act_of(const xb_layer *layer);
+/* A batchnorm in the run's memory, and how much of it. */
+xbc_norm xbc_norm_of(const xb_run *run, const xb_layer *layer);
+int64_t xbc_norm_keep(const xb_run *run, const xb_layer *layer);
+int64_t xbc_norm_scratch(const xb_run *run, const xb_layer *layer);
 void xbc_op_draw(const xb_run *run, xb_real *theta);
 void xbc_op_stream(const xb_backend *b, const xb_sampler *sampler, xb_real *z,
                    int64_t count, const xb_stream *where, int64_t first);

@@ -146,8 +146,13 @@ typedef struct xbc_block {
     const float *dy;
     float *dx; /* [rows][h][w][c] */
     float *dw; /* [slices][n], the kernel's, then the bias's */
+    /* (N4) [c] of a batchnorm before it, which x goes through as it is read: forward on
+     * tensor cores alone, c a multiple of 16. NULL: none. */
+    const float *mean, *gain, *shift;
 } xbc_block;
 
+/* Whether tensor cores do it, as they do `device_product.cu`'s larger products. */
+bool xbc_block_suits(const xbc_block *job);
 void xbc_block_forward(const xbc_block *job);
 void xbc_block_input(const xbc_block *job);
 void xbc_block_weight(const xbc_block *job);
@@ -231,6 +236,7 @@ typedef struct xbc_norm {
 } xbc_norm;
 
 int64_t xbc_norm_room(int64_t rows, int64_t c);
+void xbc_norm_ready(const xbc_norm *job, const float *x); /* keep alone */
 void xbc_norm_forward(const xbc_norm *job, float *y, const float *x);
 void xbc_norm_backward(const xbc_norm *job, float *dx, float *d_scale, float *d_shift,
                        const float *dy, const float *x);

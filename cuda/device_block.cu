@@ -10,12 +10,10 @@
  * window. Every sum is a chain of multiply-adds in a fixed order. */
 #include <type_traits>
 
-#include "launch.cuh"
+#include "block.cuh"
 
-enum { TAPS = 9, SQUARE = 4, PATCH = 16, NOWHERE = 4 };
+enum { PATCH = 16 };
 enum { BLOCK_THREADS = 128, CHANNELS_AT_ONCE = 32 };
-
-static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* ---- patches: 4 x 4 inputs of one channel group, 0 outside */
 
@@ -380,6 +378,7 @@ void xbc_block_forward(const xbc_block *job)
 {
     const xbc_window &g = job->conv;
     const int64_t squares = job->rows * job->ph * job->pw;
+    if (xbc_tensor_block_forward(job)) return;
     for_sizes(g.c, squares, g.oc, [&](auto each, auto ct) {
         constexpr int EACH_OUT = decltype(each)::value, CT = decltype(ct)::value;
         const dim3 blocks((unsigned)up(squares, BLOCK_THREADS),
@@ -393,6 +392,7 @@ void xbc_block_input(const xbc_block *job)
 {
     const xbc_window &g = job->conv;
     const int64_t squares = job->rows * ((g.h + 1) / 2) * ((g.w + 1) / 2);
+    if (xbc_tensor_block_input(job)) return;
     for_sizes(g.oc, squares, g.c, [&](auto each, auto ct) {
         constexpr int EACH_OUT = decltype(each)::value, CT = decltype(ct)::value;
         const dim3 blocks((unsigned)up(squares, BLOCK_THREADS), (unsigned)up(g.c, EACH_OUT));
@@ -401,12 +401,15 @@ void xbc_block_input(const xbc_block *job)
     });
 }
 
-/* Windows of a slice, at least; slices fill the device, within memory. */
+/* Slices fill the device, within memory; where threads are few, of fewer windows each. */
 int64_t xbc_block_slices(const xbc_block *job)
 {
-    const int64_t LEAST = 64, MOST = 1056, FLOATS = 1 << 23;
+    const int64_t LEAST = 16, ENOUGH = 64, MOST = 1056, FLOATS = 1 << 23;
     const int64_t n = (int64_t)TAPS * job->conv.c * job->conv.oc + job->conv.oc;
-    int64_t slices = up(job->rows * job->ph * job->pw, LEAST);
+    const int64_t windows = job->rows * job->ph * job->pw,
+                  across = up(n / TAPS / 4 + 1, WEIGHT_THREADS);
+    int64_t slices = up(windows, ENOUGH), filled = 2 * xbc_processors() / across;
+    if (slices < filled) slices = filled < up(windows, LEAST) ? filled : up(windows, LEAST);
     slices = slices < MOST ? slices : MOST;
     slices = slices < FLOATS / n ? slices : FLOATS / n;
     return slices > 1 ? slices : 1;

@@ -350,7 +350,7 @@ static dim3 norm_blocks(const xbc_norm *job)
                 (unsigned)((job->c + THREADS - 1) / THREADS));
 }
 
-void xbc_norm_forward(const xbc_norm *job, float *y, const float *x)
+void xbc_norm_ready(const xbc_norm *job, const float *x)
 {
     const int64_t pieces = pieces_of(job->rows);
     const unsigned channels = (unsigned)job->c;
@@ -362,6 +362,11 @@ void xbc_norm_forward(const xbc_norm *job, float *y, const float *x)
                    pieces, x, (const float *)NULL);
     }
     XBC_LAUNCH("normalising", norm_variance, channels, THREADS, *job, pieces);
+}
+
+void xbc_norm_forward(const xbc_norm *job, float *y, const float *x)
+{
+    xbc_norm_ready(job, x);
     XBC_LAUNCH("normalising", norm_apply, blocks_for(job->rows * job->c), THREADS, *job,
                y, x);
 }

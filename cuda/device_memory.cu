@@ -50,24 +50,100 @@ bool xbc_open(char why[XBC_TEXT])
     return good;
 }
 
-void *xbc_take(size_t bytes)
+/* ---- memory: what is released stays for the next of its size, since giving it back to
+ * the driver waits for all that runs on the device */
+
+enum { BLOCKS = 512 };
+static const size_t LEAST = 512, KEPT_MOST = (size_t)64 << 20; /* bytes of a block */
+
+struct memory_block {
+    void *p; /* NULL: no block */
+    size_t bytes;
+    bool used;
+};
+static memory_block block[BLOCKS];
+
+/* A power of two, so that few sizes serve all; large ones are as asked for. */
+static size_t block_bytes(size_t bytes)
+{
+    size_t size = LEAST;
+    while (size < bytes) size *= 2;
+    return size <= KEPT_MOST ? size : bytes;
+}
+
+/* The first that is so; p NULL: an empty place. */
+static memory_block *find_block(const void *p, size_t bytes, bool used)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        memory_block *b = &block[i];
+        if (p ? b->p == p : !b->p == (bytes == 0) && !b->used == !used && b->bytes == bytes)
+            return b;
+    }
+    return NULL;
+}
+
+static void give_back(memory_block *b)
+{
+    void *p = b->p;
+    *b = {};
+    xbc_good(cudaFree(p), "releasing memory");
+}
+
+static void *new_block(size_t bytes)
 {
     void *p = NULL;
-    if (!xbc_sound()) return NULL;
-    cudaError_t status = cudaMalloc(&p, bytes > 0 ? bytes : 1);
+    cudaError_t status = cudaMalloc(&p, bytes);
     if (status == cudaErrorMemoryAllocation) {
         cudaGetLastError(); /* it is told by the NULL */
         return NULL;
     }
-    if (!xbc_good(status, "taking memory")) return NULL;
-    xbc_clear(p, bytes);
+    return xbc_good(status, "taking memory") ? p : NULL;
+}
+
+static void give_back_unused(void)
+{
+    for (int i = 0; i < BLOCKS && xbc_sound(); i++)
+        if (block[i].p && !block[i].used) give_back(&block[i]);
+}
+
+static void *found_or_new(size_t bytes)
+{
+    memory_block *b = find_block(NULL, bytes, false);
+    if (b) {
+        b->used = true;
+        return b->p;
+    }
+    void *p = new_block(bytes);
+    if (!p && xbc_sound()) {
+        give_back_unused();
+        p = new_block(bytes);
+    }
+    b = find_block(NULL, 0, false);
+    if (p && b) *b = {p, bytes, true};
+    return p;
+}
+
+void *xbc_take(size_t bytes)
+{
+    if (!xbc_sound()) return NULL;
+    void *p = found_or_new(block_bytes(bytes));
+    if (p) xbc_clear(p, bytes);
     return p;
 }
 
 void xbc_release(void *p)
 {
-    if (p && xbc_sound()) xbc_good(cudaFree(p), "releasing memory");
+    if (!p || !xbc_sound()) return;
+    memory_block *b = find_block(p, 0, true);
+    if (b && b->bytes <= KEPT_MOST)
+        b->used = false;
+    else if (b)
+        give_back(b);
+    else
+        xbc_good(cudaFree(p), "releasing memory");
 }
+
+/* ---- copies */
 
 static void move(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                  const char *what)

@@ -7,6 +7,8 @@
  * they are too many; a barrier stands between layers. Blocks of other nets run beside it,
  * each launch on a stream of its own. The order of every sum follows from the net and its
  * batch alone: the same bytes from run to run, and however steps are cut into launches. */
+#include <time.h>
+
 #include "steps_update.cuh"
 
 /* Gaussian draws of units (N11) come from a table of this shape. */
@@ -211,9 +213,15 @@ int xbc_steps_start(const xbc_steps *job)
     return i;
 }
 
+/* Asleep between looks: the thread's processor is for others meanwhile. */
 int xbc_steps_wait(int number)
 {
-    return number < 0 ? 0 : (int)cudaStreamSynchronize(stream[number]);
+    const struct timespec pause = {0, 50000};
+    if (number < 0) return 0;
+    cudaError_t status = cudaStreamQuery(stream[number]);
+    for (; status == cudaErrorNotReady; status = cudaStreamQuery(stream[number]))
+        nanosleep(&pause, NULL);
+    return (int)status;
 }
 
 void xbc_steps_end(int number, int status)

@@ -228,6 +228,7 @@ cudaError_t cudaGetLastError(void)
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return call(); }
+cudaError_t cudaStreamQuery(cudaStream_t) { return call(); }
 cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int) { return call(); }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned)
@@ -258,6 +259,7 @@ const char *cudaGetErrorString(cudaError_t status)
     case cudaSuccess: return "no error";
     case cudaErrorMemoryAllocation: return "out of memory";
     case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorNotReady:
     case cudaErrorLaunchFailure: break;
     }
     return "unspecified launch failure";

@@ -74,6 +74,7 @@ enum cudaError_t {
     cudaSuccess = 0,
     cudaErrorMemoryAllocation = 2,
     cudaErrorNoDevice = 100,
+    cudaErrorNotReady = 600,
     cudaErrorLaunchFailure = 719
 };
 enum cudaMemcpyKind {
@@ -97,6 +98,7 @@ cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute,
                                  int value);
 cudaError_t cudaGetDeviceCount(int *count);

@@ -97,6 +97,8 @@ static void a_crossbar_has_costs(void **state)
     run_shell("test -s bill/costs.svg -a -s bill/costs.png -a -s bill/costs.csv");
     run_shell("head -1 bill/costs.csv | grep -q '^design,layer,part,energy_pj_low'");
     run_well("crossbar m.safetensors xy.csv --reads 20 --costs model");
+    assert_non_null(strstr(out_text, "\n  layer 1 ")); /* as plan counts them */
+    assert_null(strstr(out_text, "\n  layer 0 "));
     assert_non_null(strstr(out_text, "all layers"));
     assert_non_null(strstr(out_text, "digital accelerator, digital sampling"));
     assert_null(strstr(out_text, "waits between reads"));
@@ -201,7 +203,9 @@ static void bad_crossbars_are_one_line(void **state)
     run_shell("cut -d, -f1,2 line.csv > xy.csv");
     make_text("bad.json", "{\"crossbayes\": \"array\", \"adc_bit\": 3}");
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 1 --mle-epochs 1");
-    run_badly("crossbar m.safetensors xy.csv --array mjt", "did you mean 'mtj'");
+    run_badly("crossbar m.safetensors xy.csv --array mjt",
+              "unknown array 'mjt': expected ideal, mtj, ecram, rram or a JSON file; did"
+              " you mean 'mtj'?");
     run_badly("crossbar m.safetensors xy.csv --array bad.json", "bad.json: unknown key");
     run_badly("crossbar m.safetensors xy.csv --set adc_bits=4:5", "KEY=NUMBER");
     run_badly("crossbar m.safetensors xy.csv --set adc_bits=1", "2 and more");

@@ -68,7 +68,7 @@ static void an_array_ages(void **state)
         " --set g_max_us=89.9 --device both.json --age 1e6s --set quiet_pairs=1");
     assert_non_null(strstr(out_text, "1e+06 s after programming"));
     assert_non_null(strstr(out_text, "later than the last time measured (100 s)"));
-    assert_non_null(strstr(out_text, "read noise of their states"));
+    assert_non_null(strstr(out_text, "the read noise measured for their states"));
     assert_non_null(strstr(out_text, "spreads least"));
     run_well("plan both.json --net 'dense 4, relu, dense 1'");
 }
@@ -92,7 +92,9 @@ static void what_was_measured_is_used(void **state)
     run_well("crossbar tied.safetensors xy.csv --array ideal --reads 20 --device"
              " both.json --age 100s --set line_ohm=1");
     assert_non_null(strstr(out_text, "relaxation"));
-    assert_non_null(strstr(out_text, "line"));
+    assert_non_null(strstr(out_text, "  line  "));
+    assert_null(strstr(out_text, "mean devices have"));
+    assert_null(strstr(out_text, "noise devices"));
 }
 
 static void mistakes_are_one_line(void **state)

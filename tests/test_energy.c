@@ -135,7 +135,7 @@ static void assert_moments(xb_ctx *ctx, const xb_model *model, double sd_off)
     enum { N = 1 << 14 };
     static double y[N];
     double mean = 0, square = 0;
-    assert_ok(ctx, xb_cell_outputs(ctx, y, model, xb_model_law(model), N, 5, 0));
+    assert_ok(ctx, xb_cell_outputs(ctx, y, model, xb_model_law(model), N, 5, 0, NULL));
     for (int i = 0; i < N; i++) mean += y[i] / N;
     for (int i = 0; i < N; i++) square += (y[i] - mean) * (y[i] - mean) / N;
     assert_at_most(fabs(mean), 0.06);

@@ -245,6 +245,41 @@ static bool place_before(const char *svg, const char *text, double *x, double *y
     return at && sscanf(at, "translate(%lf,%lf)", x, y) == 2;
 }
 
+/* Two panels with bands: all entries of the legend are within the figure. */
+static void legends_fit(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "line_ohm",         "rmse",       "rmse_error", "rmse_digital",
+        "rmse_q05",         "rmse_q95",   "sd_off",     "sd_off_error",
+        "sd_off_tolerance", "sd_off_q05", "sd_off_q95"};
+    scratch s = scratch_make();
+    xb_ctx *ctx = test_ctx();
+    xb_table *t = NULL;
+    char *svg = malloc(ROOM), path[128], file[160];
+    double x = -1, y = -1;
+    assert_ok(ctx, xb_table_create(ctx, &t, "line_ohm", 3, XB_COUNT(names), names));
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < XB_COUNT(names); c++)
+            xb_table_set(t, r, c, c == 0 ? r : c % 5 == 0 ? 2 : c % 5 == 4 ? 0.5 : 1);
+    snprintf(path, sizeof path, "%s", scratch_path(&s, "sweep"));
+    assert_ok(ctx, xb_report_sweep(ctx, t, path, XB_FIGURE_SVG));
+    snprintf(file, sizeof file, "%s.svg", path);
+    assert_true(scratch_read(file, svg, ROOM) < ROOM - 1);
+    const char *const entries[] = {"5 to 95 % of chips", "digital model", "tolerance"};
+    for (int i = 0; i < XB_COUNT(entries); i++) {
+        char inside[64]; /* not the name of the plot, which is there in any case */
+        snprintf(inside, sizeof inside, "%s</tspan>", entries[i]);
+        const char *text = strstr(svg, inside);
+        assert_true(text && place_before(svg, text, &x, &y));
+        assert_true(x > 20 && x < 800 && y > 0 && y < 60);
+    }
+    xb_table_destroy(t);
+    free(svg);
+    xb_ctx_destroy(ctx);
+    scratch_remove(&s);
+}
+
 /* The left end of the tick labels that end between two x, as wide as they are drawn:
  * digits of DejaVu Sans are 0.64 of its size, other characters of numbers are narrower.
  */
@@ -411,6 +446,7 @@ int main(void)
         cmocka_unit_test(whole_numbers_have_whole_ticks),
         cmocka_unit_test(narrow_peaks_are_noticed),
         cmocka_unit_test(sweeps_have_names_and_margins),
+        cmocka_unit_test(legends_fit),
         cmocka_unit_test(titles_of_scores_are_inside),
         cmocka_unit_test(levels_that_agree_are_seen),
         cmocka_unit_test(fits_show_narrow_peaks),

@@ -223,6 +223,22 @@ static double nll_on(xb_ctx *ctx, const xb_model *m, const xb_array *array,
     return sum;
 }
 
+/* (V60) One ADC bit more than the array has, within what training takes; none stays none.
+ */
+static void training_has_a_bit_more(void **state)
+{
+    (void)state;
+    static const int64_t bits[][2] = {{0, 0}, {4, 5}, {19, 20}, {20, 20}};
+    for (int i = 0; i < XB_COUNT(bits); i++) {
+        xb_array array = test_array("ideal");
+        xb_train_array known;
+        array.dac_bits = 6, array.adc_bits = bits[i][0];
+        xb_array_training(&array, &known);
+        assert_int_equal(known.adc_bits, bits[i][1]);
+        assert_int_equal(known.dac_bits, 6);
+    }
+}
+
 /* Converters of 4 bits: a net that was trained for them loses less. */
 static void training_for_the_array_pays(void **state)
 {
@@ -417,6 +433,7 @@ int main(void)
         cmocka_unit_test(gradients_go_straight_through),
         cmocka_unit_test(weights_are_written),
         cmocka_unit_test(an_array_tells_training),
+        cmocka_unit_test(training_has_a_bit_more),
         cmocka_unit_test(training_for_the_array_pays),
         cmocka_unit_test(the_same_for_any_threads),
         cmocka_unit_test(wrong_arrays_are_refused),

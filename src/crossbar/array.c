@@ -270,22 +270,28 @@ int64_t xb_array_preset_find(const char *name)
     return -1;
 }
 
-xb_status xb_array_fill(xb_ctx *ctx, xb_array *out, const char *name)
+static xb_status fail_unknown(xb_ctx *ctx, const char *name)
 {
     const char *names[XB_COUNT(presets)];
-    int64_t found = xb_array_preset_find(name);
-    if (found >= 0) {
-        *out = presets[found].array;
-        return XB_OK;
+    char list[256] = "";
+    for (int i = 0; i < XB_COUNT(presets); i++) {
+        const size_t used = strlen(list);
+        names[i] = presets[i].array.name;
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
     }
-    for (int i = 0; i < XB_COUNT(presets); i++) names[i] = presets[i].array.name;
-    int64_t near = xb_nearest(name, names, XB_COUNT(presets));
-    if (near >= 0)
-        return xb_fail(ctx, XB_E_INPUT, "no array '%.60s', did you mean '%s'?", name,
-                       names[near]);
+    const int64_t near = xb_nearest(name, names, XB_COUNT(presets));
     return xb_fail(ctx, XB_E_INPUT,
-                   "no array '%.60s': expected ideal, mtj, ecram, rram or a JSON file",
-                   name);
+                   "unknown array '%.60s': expected %s or a JSON file%s%s%s", name, list,
+                   near >= 0 ? "; did you mean '" : "", near >= 0 ? names[near] : "",
+                   near >= 0 ? "'?" : "");
+}
+
+xb_status xb_array_fill(xb_ctx *ctx, xb_array *out, const char *name)
+{
+    const int64_t found = xb_array_preset_find(name);
+    if (found < 0) return fail_unknown(ctx, name);
+    *out = presets[found].array;
+    return XB_OK;
 }
 
 /* ---- numbers by name */

@@ -205,6 +205,7 @@ static xb_chip_spread spread(const double *x, int64_t n)
 {
     double mean = 0, square = 0;
     for (int64_t i = 0; i < n; i++) mean += x[i] / (double)n;
+    if (n > 0 && x[0] == x[n - 1]) mean = x[0]; /* in order: all are equal, and sd is 0 */
     for (int64_t i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean);
     return (xb_chip_spread){.mean = mean,
                             .sd = n > 1 ? sqrt(square / (double)(n - 1)) : NAN,

@@ -56,7 +56,8 @@ xb_analog_limits xb_analog_limits_get(const xb_analog *analog)
         out.column_ua = fmax(out.column_ua, a->cost.read_v * p->conduction.column_us);
         out.row_ua = fmax(out.row_ua, a->cost.read_v * p->conduction.row_us);
         out.wire_loss = fmax(out.wire_loss, p->wire_loss);
-        if (!(a->sigma_max_us > 0 && p->sigma_top > 0)) continue;
+        if (xb_model_cells(analog->model) || !(a->sigma_max_us > 0 && p->sigma_top > 0))
+            continue;
         out.swing_low_us = xb_array_noise_us(a) + a->sigma_max_us * end_of(law, false);
         out.swing_high_us = xb_array_noise_us(a) + a->sigma_max_us * end_of(law, true);
     }

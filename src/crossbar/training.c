@@ -31,11 +31,20 @@ static double error_of(const xb_array *a, double most)
     return a->program_error * sqrt(sum);
 }
 
+/* (V60) Draws of a prediction differ by their noise, which averages much of the rounding,
+ * while a step of training has a single draw. docs/design.md has the comparison. */
+static int64_t trained_bits(int64_t adc_bits)
+{
+    enum { MORE = 1, MOST = 20 };
+    if (adc_bits == 0 || adc_bits + MORE > MOST) return adc_bits;
+    return adc_bits + MORE;
+}
+
 void xb_array_training(const xb_array *a, xb_train_array *out)
 {
     const double most = a->mean_levels > 0 ? states_of(a).most : 0;
     *out = (xb_train_array){.dac_bits = a->dac_bits,
-                            .adc_bits = a->adc_bits,
+                            .adc_bits = trained_bits(a->adc_bits),
                             .levels = (int64_t)most,
                             .error = fmin(error_of(a, most), 1)};
     if (a->sigma_max_us > 0) out->floor = a->sigma_min_us / a->sigma_max_us;

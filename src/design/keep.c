@@ -35,9 +35,9 @@ static xb_status read_name(xb_ctx *ctx, xb_condition *out, const char **at,
     *at = p + size;
     if (out->quality >= 0) return XB_OK;
     if (judge->classes == 0 && judge->outputs > 1)
-        return xb_fail(ctx, XB_E_INPUT, "no score '%s': of several targets there is nll",
-                       name);
-    return xb_fail(ctx, XB_E_INPUT, "no score '%s': expected %s, %s or %s", name,
+        return xb_fail(ctx, XB_E_INPUT,
+                       "unknown score '%s': of several targets there is nll", name);
+    return xb_fail(ctx, XB_E_INPUT, "unknown score '%s': expected %s, %s or %s", name,
                    xb_quality_name(judge, 0), xb_quality_name(judge, 1),
                    xb_quality_name(judge, 2));
 }

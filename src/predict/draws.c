@@ -131,9 +131,9 @@ static void bring_rows(const draw_job *job, worker *w, int64_t row, int64_t rows
     const xb_rows *from = job->rows;
     const int64_t width = job->model->features;
     if (w->pixels) {
-        for (int64_t i = 0; i < rows; i++)
-            b->put(b, w->pixels + i * width,
-                   from->bytes + (from->select ? from->select[row + i] : row + i) * width,
+        if (!from->select) b->put(b, w->pixels, from->bytes + row * width, rows * width);
+        for (int64_t i = 0; from->select && i < rows; i++)
+            b->put(b, w->pixels + i * width, from->bytes + from->select[row + i] * width,
                    width);
         b->pixels(b, w->x, w->pixels, NULL, rows, xb_net_input(job->model->net));
         return;

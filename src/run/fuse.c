@@ -46,8 +46,10 @@ static void fuse_blocks(xb_pass *pass)
     for (int l = 0; l < net->n_layer; l++) {
         if (!block_at(net, l) || !can_fuse(&pass->run, net->layer + l + BLOCK_LAYERS - 1))
             continue;
-        bool norm = b->norm_block && norm_before(net, l);
-        int first = norm ? l - 1 : l, last = l + BLOCK_LAYERS - 1;
+        int last = l + BLOCK_LAYERS - 1;
+        bool norm = b->norm_block && norm_before(net, l) &&
+                    b->norm_block->fuses(&pass->run, net->layer + last);
+        int first = norm ? l - 1 : l;
         for (int i = first; i < last; i++) pass->layer[i].ops = NULL;
         pass->layer[last].ops = norm ? b->norm_block : b->block;
         pass->layer[last].first = first;

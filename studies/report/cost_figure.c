@@ -79,7 +79,7 @@ static void layer_ticks(FILE *script, const xb_cost_model *cost, int64_t shown)
     fprintf(script, "set xtics (");
     for (int64_t i = 0; i < shown; i++)
         fprintf(script, "%s'layer %lld' %lld", i ? ", " : "",
-                (long long)xb_cost_model_layer_at(cost, i), (long long)i);
+                (long long)xb_cost_model_layer_at(cost, i) + 1, (long long)i);
     fprintf(script, ")\nset xrange [-0.6:%.2f]\n", (double)shown - 0.4);
 }
 

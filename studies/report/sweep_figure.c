@@ -15,7 +15,7 @@ enum {
     TICKS_MOST = 8,
     PANEL_WIDTH = 460,
     PANEL_HEIGHT = 330,
-    LEGEND_HEIGHT = 40, /* of one row, or two */
+    LEGEND_HEIGHT = 40, /* of one row */
     LEGEND_ROW = 22,
     DIGIT_WIDTH = 9, /* of a tick label */
     TICK_GAP = 10,   /* from an axis to its tick labels */
@@ -225,17 +225,33 @@ static double title_distance(int digits)
     return TICK_GAP + DIGIT_WIDTH * digits + TITLE_WIDTH / 2.0;
 }
 
-/* A narrow figure has its entries one below the other. */
-static int legend_height(int across)
+/* Whether chips differ at all. */
+static bool is_wide(const xb_table *t, score_column score)
 {
-    return across == 1 ? LEGEND_HEIGHT + LEGEND_ROW : LEGEND_HEIGHT;
+    for (int64_t r = 0; score.band && r < xb_table_row_count(t); r++)
+        if (xb_table_get(t, r, score.at + 4) > xb_table_get(t, r, score.at + 3))
+            return true;
+    return false;
+}
+
+/* A narrow figure has its entries one below the other; with a band there are four, which
+ * do not fit side by side. */
+static int legend_rows(int across, bool band)
+{
+    return across == 1 ? 3 + band : 1 + band;
+}
+
+static int legend_height(int rows)
+{
+    return rows == 1 ? LEGEND_HEIGHT
+                     : LEGEND_HEIGHT + LEGEND_ROW * (rows > 2 ? rows - 2 : 1);
 }
 
 /* Panels of the same size, a legend above, room between the data and the frame, and on
  * the left of each panel for tick labels of that many characters and a title. */
-static void write_layout(FILE *script, int across, int down, int digits)
+static void write_layout(FILE *script, int across, int down, int digits, int rows)
 {
-    const int legend = legend_height(across);
+    const int legend = legend_height(rows);
     double high = down * PANEL_HEIGHT + legend, wide = across * PANEL_WIDTH;
     double left = title_distance(digits) + TITLE_WIDTH / 2.0;
     fprintf(script,
@@ -245,7 +261,7 @@ static void write_layout(FILE *script, int across, int down, int digits)
             "set autoscale xfix\n"
             "set offsets graph 0.05, graph 0.05, 0, 0\n",
             down, across, left / wide, 1 - 20 / wide, 60 / high, 1 - (legend + 8) / high,
-            (left + 10) / wide, 70 / high, 1 - 6 / high, across == 1 ? 3 : 1);
+            (left + 10) / wide, 70 / high, 1 - 6 / high, rows);
 }
 
 /* The title is a label: gnuplot places its own by a guess at the width of the ticks. */
@@ -259,15 +275,6 @@ static void write_score_axis(FILE *script, const score_axis *a, int across, int 
     fprintf(script,
             " at graph 0, graph 0.5 center rotate noenhanced offset screen %.4f, 0\n",
             -title_distance(digits) / (across * PANEL_WIDTH));
-}
-
-/* Whether chips differ at all. */
-static bool is_wide(const xb_table *t, score_column score)
-{
-    for (int64_t r = 0; score.band && r < xb_table_row_count(t); r++)
-        if (xb_table_get(t, r, score.at + 4) > xb_table_get(t, r, score.at + 3))
-            return true;
-    return false;
 }
 
 static const char tolerance_colour[] = "#888888";
@@ -320,9 +327,10 @@ xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
                        " of each score after the first",
                        (long long)xb_table_column_count(table));
     int across = scores < 2 ? 1 : 2, down = (scores + across - 1) / across;
+    const int rows = legend_rows(across, is_wide(table, column[0]));
     xb_figure *f = NULL;
     XB_TRY(xb_figure_open(ctx, &f, path, across * PANEL_WIDTH,
-                          down * PANEL_HEIGHT + legend_height(across)));
+                          down * PANEL_HEIGHT + legend_height(rows)));
     FILE *script = xb_figure_script(f);
     const sweep_axis axis = find_axis(table);
     write_rows(xb_figure_data(f), table, axis.unit.factor);
@@ -332,7 +340,7 @@ xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
         score[k] = find_score_axis(table, column[k]);
         if (score[k].width > digits) digits = score[k].width;
     }
-    write_layout(script, across, down, digits);
+    write_layout(script, across, down, digits, rows);
     write_ticks(script, table, &axis);
     xb_style_label(script, "x", axis.label, "", axis.unit.text);
     for (int k = 0; k < scores; k++) {

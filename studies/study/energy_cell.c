@@ -58,6 +58,14 @@ xb_energy_options xb_cell_training(const xb_cell_plan *plan, const xb_cell *cell
     return o;
 }
 
+/* Draws of a net with fewer weights than this cost less than the calls of a GPU. */
+enum { WEIGHTS_LEAST = 1 << 12 };
+
+static const char *drawn_on(const xb_cell_plan *plan, const xb_model *model)
+{
+    return xb_net_param_count(xb_model_net(model)) < WEIGHTS_LEAST ? NULL : plan->backend;
+}
+
 /* ---- densities */
 
 static void put(double *at, int number, xb_estimate e)
@@ -164,6 +172,7 @@ static xb_status densities(xb_ctx *ctx, double *values, const xb_cell_plan *plan
     xb_densities *d = NULL;
     opt.draws = plan->hidden_draws;
     opt.seed = cell->seed;
+    opt.backend = drawn_on(plan, model);
     XB_TRY(xb_densities_create(ctx, &d, xb_model_net(model), &weights, &x, plan->law,
                                plan->laws, &opt));
     take_densities(values, plan, d);
@@ -221,14 +230,16 @@ static xb_status neighbours(xb_ctx *ctx, double *at, const double *y, const doub
 static xb_status check_laws(xb_ctx *ctx, double *values, const xb_cell_plan *plan,
                             const xb_cell *cell, const xb_model *model, double *room)
 {
+    const char *backend = drawn_on(plan, model);
     int64_t draws = plan->output_draws;
     double *base = room, *y = room + draws;
-    XB_TRY(xb_cell_outputs(ctx, base, model, plan->law[0], draws, cell->seed, 0));
+    XB_TRY(
+        xb_cell_outputs(ctx, base, model, plan->law[0], draws, cell->seed, 0, backend));
     for (int l = 0; l < plan->laws; l++) {
         double *at =
             l == 0 ? values + XB_CELL_KNN_FLOOR : values + law_place(l) + XB_CELL_KNN;
         XB_TRY(xb_cell_outputs(ctx, y, model, plan->law[l], draws, cell->seed,
-                               (uint32_t)l + 1));
+                               (uint32_t)l + 1, backend));
         XB_TRY(neighbours(ctx, at, y, base, draws));
     }
     return XB_OK;

@@ -20,7 +20,7 @@ typedef struct xb_cell_plan {
     int64_t hidden_draws; /* behind the densities; 0: by what they cost */
     int64_t output_draws; /* of the check by nearest neighbours; 0: none */
     int64_t share_draws;  /* behind n_eff */
-    const char *backend;  /* of training; NULL: the CPU */
+    const char *backend;  /* of training and of draws; NULL: the CPU */
 } xb_cell_plan;
 
 typedef struct xb_cell {
@@ -91,9 +91,10 @@ typedef struct xb_cell_slopes {
 xb_status xb_cell_slopes_find(xb_ctx *ctx, xb_cell_slopes *out, const xb_model *model,
                               int64_t draws, uint64_t seed);
 
-/* energy_outputs.c: y [draws], outputs at x = 0 under `law`; different values of `run`
- * give independent draws. */
+/* energy_outputs.c: y [draws], outputs at x = 0 under `law` on `backend`, NULL: the CPU;
+ * different values of `run` give independent draws. */
 xb_status xb_cell_outputs(xb_ctx *ctx, double *y, const xb_model *model,
-                          const xb_law *law, int64_t draws, uint64_t seed, uint32_t run);
+                          const xb_law *law, int64_t draws, uint64_t seed, uint32_t run,
+                          const char *backend);
 
 #endif

@@ -150,15 +150,15 @@ static xb_status get_cell(xb_ctx *ctx, const cells_job *job, int64_t item)
     return status;
 }
 
-/* A cell that is most of the work has as much of the threads: the others would wait for
- * it at the end. */
+/* A cell that is more than a thread's share of the work has all threads, since the others
+ * would wait for it at the end; the rest has some, so that none is idle. */
 static int64_t threads_of(const cells_job *job, const xb_cell *cell)
 {
     const int64_t all = xb_ctx_threads(job->ctx);
     int64_t sum = 0;
     for (int64_t i = 0; i < job->cells->count; i++) sum += cost(&job->cells->cell[i]);
     const int64_t share = (int64_t)((double)all * (double)cost(cell) / (double)sum);
-    return share > 1 ? share : 1;
+    return share > 1 ? all : (all + 3) / 4;
 }
 
 static void run_cell(cells_job *job, int64_t item)

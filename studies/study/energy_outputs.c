@@ -23,9 +23,11 @@ static xb_status run_batches(xb_ctx *ctx, double *y, xb_pass *pass, const xb_mod
 }
 
 xb_status xb_cell_outputs(xb_ctx *ctx, double *y, const xb_model *model,
-                          const xb_law *law, int64_t draws, uint64_t seed, uint32_t run)
+                          const xb_law *law, int64_t draws, uint64_t seed, uint32_t run,
+                          const char *backend)
 {
     xb_pass_options opt = xb_pass_options_default();
+    opt.backend = backend;
     opt.batch = BATCH;
     opt.gradients = false;
     opt.estimator = XB_ESTIMATOR_EXAMPLE;
