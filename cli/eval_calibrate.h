@@ -1,5 +1,5 @@
-/* eval_calibrate.h: `eval --save-calibrated MODEL`, recalibrates intervals on the given rows,
- * and scores a recalibration that the model already has. */
+/* eval_calibrate.h: `eval --save-calibrated MODEL`, recalibrates intervals on the given
+ * rows, and scores a recalibration that the model already has. */
 #ifndef XB_CLI_EVAL_CALIBRATE_H
 #define XB_CLI_EVAL_CALIBRATE_H
 
@@ -13,7 +13,8 @@ typedef struct cli_recalibration {
     xb_score area[2];
 } cli_recalibration;
 
-/* Scores a model's recalibration; with --save-calibrated, recalibrates the model and saves it.
+/* Scores a model's recalibration; with --save-calibrated, recalibrates the model and
+ * saves it.
  */
 cli_exit cli_recalibrate(cli_session *s, cli_recalibration *out, xb_model *model,
                          const xb_scores *scores);

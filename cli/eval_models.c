@@ -157,8 +157,9 @@ static cli_exit read_models(contest *c)
                         "--law: at most one can be given with two models");
     if (cli_flag(&c->s->args, "ood") || cli_flag(&c->s->args, "selective") ||
         cli_flag(&c->s->args, "save-calibrated"))
-        return cli_fail(c->s, CLI_USAGE,
-                        "--ood, --selective and --save-calibrated take one model, not two");
+        return cli_fail(
+            c->s, CLI_USAGE,
+            "--ood, --selective and --save-calibrated take one model, not two");
     if (strcmp(data_of(c), "-") == 0)
         return cli_fail(c->s, CLI_USAGE,
                         "standard input can be read only once: two models need a file");

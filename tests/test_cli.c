@@ -262,7 +262,8 @@ static void bad_series_are_one_line(void **state)
     run_badly("fit back.csv", "expected times that increase");
     run_badly("fit trace.csv --sample-interval 0", "expected more than 0");
     run_badly("fit trace.csv --sample-interval 2parsec", "with the unit s");
-    run_badly("fit trace.csv --sample-rate 400Hz --sample-interval 1s", "exclude each other");
+    run_badly("fit trace.csv --sample-rate 400Hz --sample-interval 1s",
+              "exclude each other");
     run_badly("fit trace.csv --sample-range 9:2", "expected A:B within 1:10000");
     run_badly("fit trace.csv --sample-range 5", "expected A:B");
     run_badly("fit trace.csv --skip 3 --sample-range 1:9", "exclude each other");

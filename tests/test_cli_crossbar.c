@@ -13,10 +13,9 @@ static void a_crossbar_scores_and_sweeps(void **state)
     run_badly("crossbar three.safetensors xy.csv --export chip", "--members 1");
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2"
              " --members 1");
-    json_t *root =
-        run_json("crossbar m.safetensors xy.csv --reads 50 --costs costs.json"
-                 " --sweep adc-bits=4:8:2 -o sweeps --export chip --threads 1"
-                 " --json");
+    json_t *root = run_json("crossbar m.safetensors xy.csv --reads 50 --costs costs.json"
+                            " --sweep adc-bits=4:8:2 -o sweeps --export chip --threads 1"
+                            " --json");
     json_t *cases = json_object_get(root, "cases");
     json_t *sweep = json_array_get(json_object_get(root, "sweeps"), 0);
     /* digital, the mtj's twelve effects, all together */
@@ -135,8 +134,7 @@ static void a_crossbar_is_told_over_chips(void **state)
     assert_int_equal(chips_of(root, "all together"), 8);
     assert_int_equal(chips_of(root, "stuck"), 1);
     json_decref(root);
-    root =
-        run_json("crossbar m.safetensors xy.csv --reads 20 --chips 3 --chip 5 --json");
+    root = run_json("crossbar m.safetensors xy.csv --reads 20 --chips 3 --chip 5 --json");
     assert_int_equal(chips_of(root, "all together"), 3);
     assert_int_equal(chips_of(root, "stuck"), 3);
     assert_int_equal(chips_of(root, "adc"), 1);
@@ -186,8 +184,7 @@ static void notices_are_said_once(void **state)
               " print x } }' > walk.csv");
     run_well("fit walk.csv --segment all -o walk.json -q");
     run_well("train xy.csv -t y -o m.safetensors -q --epochs 2 --mle-epochs 2");
-    assert_int_equal(run("crossbar m.safetensors xy.csv --reads 20 --law walk.json"),
-                     0);
+    assert_int_equal(run("crossbar m.safetensors xy.csv --reads 20 --law walk.json"), 0);
     warnings_are_said_once();
     run_well("train xy.csv -t y --law walk.json -o own.safetensors -q --epochs 2"
              " --mle-epochs 2");

@@ -74,7 +74,8 @@ static void bad_designs_are_one_line(void **state)
     make_model();
     run_badly("design m.safetensors", "DATA");
     run_badly("design m.safetensors xy.csv --keep 'nll<2'", "SCORE<=LIMIT");
-    run_badly("design m.safetensors xy.csv --keep 'accuracy>=1'", "unknown score 'accuracy'");
+    run_badly("design m.safetensors xy.csv --keep 'accuracy>=1'",
+              "unknown score 'accuracy'");
     run_badly("design m.safetensors xy.csv --over adc_bits=0,8", "needs converters");
     run_badly("design m.safetensors xy.csv --over bits=4:8", "unknown key");
     run_badly("design m.safetensors xy.csv --over adc_bits", "KEY=FROM:TO");

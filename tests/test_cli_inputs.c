@@ -337,8 +337,7 @@ static void images_are_cached_out_of_their_folder(void **state)
     folder_empty(home);
     run_well("predict m.safetensors faces --draws 2 --no-cache -q");
     assert_int_equal(folder_count(home), 0);
-    assert_int_equal(run("predict m.safetensors faces --draws 2 --cache mine.images"),
-                     0);
+    assert_int_equal(run("predict m.safetensors faces --draws 2 --cache mine.images"), 0);
     assert_non_null(strstr(err_text, "the decoded images are kept in mine.images ("));
     assert_int_equal(folder_count(home), 0);
     assert_int_equal(folder_count(faces), 30);

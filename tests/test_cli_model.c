@@ -373,8 +373,7 @@ static void predictions_come_as_json(void **state)
         assert_int_equal(json_array_size(json_object_get(root, columns[i])), 50);
     assert_int_equal((int)number(root, "draws"), 10);
     json_decref(root);
-    root =
-        run_json("predict m.safetensors xy.csv --json --draws 10 --interval 0.999999");
+    root = run_json("predict m.safetensors xy.csv --json --draws 10 --interval 0.999999");
     assert_non_null(json_object_get(root, "q0.9999995")); /* no level is cut short */
     json_decref(root);
     root = run_json("predict m.safetensors xy.csv --json --draws 10 -o p\xff.csv");

@@ -151,8 +151,8 @@ static void studies_and_scores_have_the_bytes_of_one_process(void **state)
     make_model();
     check_says_same("eval m.safetensors xy.csv --law gaussian --law mtj --draws 4000",
                     test_long() ? 4 : 2);
-    check_says_same("eval m.safetensors xy.csv --draws 4000 --save-calibrated c.safetensors",
-                    2);
+    check_says_same(
+        "eval m.safetensors xy.csv --draws 4000 --save-calibrated c.safetensors", 2);
     check_same(&mpis[OPEN_MPI], "study utkface --data synthetic --quick --format svg",
                "faces", test_long() ? 3 : 2);
     check_same(&mpis[OPEN_MPI], "reproduce --quick --only 1 --format svg", "paper",

@@ -57,8 +57,7 @@ static void merged_predictions_are_those_of_one_run(void **state)
     check_same("predict m.safetensors two.csv --draws 40", "p.csv", 3);
     make_text("kinds.csv", "x,kind\n0,a\n1,b\n2,a\n3,b\n4,a\n5,b\n6,c\n7,c\n");
     run_well("train kinds.csv -t kind -o k.safetensors -q --epochs 2 --mle-epochs 2");
-    check_same("predict k.safetensors kinds.csv --draws 20", "p.csv",
-               SANITIZED ? 2 : 5);
+    check_same("predict k.safetensors kinds.csv --draws 20", "p.csv", SANITIZED ? 2 : 5);
     run_well("predict m.safetensors xy.csv --draws 20 -o p.csv --share=1/1");
     run_well("merge p.csv.1-of-1.share --json -q");
     assert_non_null(strstr(out_text, "\"n\": 60"));
@@ -101,12 +100,11 @@ static void slurm_examples_run(void **state)
     char text[768];
     run_well("predict m.safetensors xy.csv -o whole.csv --draws 500 --threads 1");
     for (int k = 1; k <= 2; k++) {
-        snprintf(
-            text, sizeof text,
-            "PATH=$(dirname %.200s):$PATH SLURM_ARRAY_TASK_ID=%d SHARES=2 DRAWS=500"
-            " SLURM_CPUS_PER_TASK=1 sh %s/examples/slurm/array.sh m.safetensors"
-            " xy.csv pred.csv 2>/dev/null",
-            program(), k, XB_SOURCE_DIR);
+        snprintf(text, sizeof text,
+                 "PATH=$(dirname %.200s):$PATH SLURM_ARRAY_TASK_ID=%d SHARES=2 DRAWS=500"
+                 " SLURM_CPUS_PER_TASK=1 sh %s/examples/slurm/array.sh m.safetensors"
+                 " xy.csv pred.csv 2>/dev/null",
+                 program(), k, XB_SOURCE_DIR);
         run_shell(text);
     }
     snprintf(

@@ -107,8 +107,7 @@ static void long_tables_go_by_in_blocks(void **state)
              program());
     run_shell(line);
     run_shell("echo 'r1,red,2' >> long.csv");
-    run_badly("predict l.safetensors long.csv --draws 2",
-              "long.csv:70002: not a number");
+    run_badly("predict l.safetensors long.csv --draws 2", "long.csv:70002: not a number");
     run_badly("predict l.safetensors long.csv --draws 2 -o none.csv", "long.csv:70002");
 }
 

@@ -88,8 +88,7 @@ static void cells_are_told_and_refused(void **state)
     assert_non_null(strstr(out_text, "cells               pair:signs=1/-1,range=0.4/4"));
     run_well("crossbar m.safetensors pairs.csv --reads 20");
     assert_non_null(strstr(out_text, "weights are made of cells"));
-    run_badly("crossbar m.safetensors pairs.csv --reads 20 --export d",
-              "made of cells");
+    run_badly("crossbar m.safetensors pairs.csv --reads 20 --export d", "made of cells");
     run_well("eval m.safetensors pairs.csv --draws 50");
     run_badly("train pairs.csv -t u,v --cells four -o n.safetensors", "four");
     run_badly("train pairs.csv -t u,v --cells pair:range=4/1 -o n.safetensors",

@@ -58,7 +58,8 @@ static void run_example(const char *line)
     char all[512];
     const char *more = "";
     for (size_t i = 0; i < sizeof shorter / sizeof *shorter && !test_long(); i++)
-        if (strncmp(line, shorter[i][0], strlen(shorter[i][0])) == 0) more = shorter[i][1];
+        if (strncmp(line, shorter[i][0], strlen(shorter[i][0])) == 0)
+            more = shorter[i][1];
     assert_true((size_t)snprintf(all, sizeof all, "%s%s", line, more) < sizeof all);
     run_well(all);
 }
@@ -320,10 +321,10 @@ static const struct json_case {
                       " 'dense 4, relu, dense 1' --members 2 --json"},
     {"predict-members", "predict e.safetensors xy.csv --json"},
     {"eval-members", "eval e.safetensors xy.csv --draws 50 --json"},
-    {"eval-ood",
-     "eval e.safetensors xy.csv --draws 50 --ood xy.csv --selective --json"},
-    {"eval-calibrate", "eval e.safetensors xy.csv --draws 50 --save-calibrated r.safetensors"
-                       " --json"},
+    {"eval-ood", "eval e.safetensors xy.csv --draws 50 --ood xy.csv --selective --json"},
+    {"eval-calibrate",
+     "eval e.safetensors xy.csv --draws 50 --save-calibrated r.safetensors"
+     " --json"},
     {"eval-ood-classes", "eval c.safetensors line.csv --draws 50 --ood line.csv"
                          " --selective --json"},
     {"plan-members", "plan mtj --model e.safetensors --draws 256 --json"},
