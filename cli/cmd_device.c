@@ -95,7 +95,7 @@ static double *take_columns(xb_campaign *out, const xb_frame *frame,
 static cli_exit measure(cli_session *s, xb_device **out, const xb_frame *frame,
                         const char *path)
 {
-    int64_t at[COLUMNS];
+    int64_t at[COLUMNS] = {0};
     xb_campaign campaign;
     cli_exit code = find_columns(s, at, frame, path);
     if (code != CLI_DONE) return code;

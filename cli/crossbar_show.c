@@ -21,6 +21,7 @@ cli_score cli_shown_at(const xb_assay_result *r, int k)
 {
     const xb_scores *s = xb_assay_result_scores(r);
     const bool several = xb_scores_target_count(s) > 1;
+    /* k is below cli_shown_count(): NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
     return cli_score_get(s, several                    ? shown_targets[k]
                             : xb_scores_classes(s) > 0 ? shown_classes[k]
                                                        : shown_numbers[k]);

@@ -93,7 +93,7 @@ static xb_status find_risks(xb_ctx *ctx, cli_uncertainty *u, const xb_prediction
             const int64_t first = (k + 1) * n / CLI_RISKS; /* number of rows answered */
             m->risk[k] = as_risk(u, risk[first > 0 ? first - 1 : 0]);
         }
-        m->area = area_of(u, risk, n);
+        if (status == XB_OK) m->area = area_of(u, risk, n);
     }
     if (status == XB_OK) status = xb_selective_risk(ctx, risk, &area, loss, loss, n);
     u->area_best = area_of(u, risk, n);
@@ -107,7 +107,7 @@ static cli_exit look_at_risks(cli_session *s, cli_uncertainty *u, const xb_predi
     int64_t n = 0;
     const double *each =
         xb_scores_array_get(scores, u->classes ? "hit" : "square_error", &n);
-    double *loss = malloc(2 * (size_t)n * sizeof *loss);
+    double *loss = calloc(2 * (size_t)n, sizeof *loss);
     if (!loss) return cli_fail(s, CLI_FAILED, "not enough memory");
     for (int64_t i = 0; i < n; i++) loss[i] = u->classes ? 1 - each[i] : each[i];
     cli_exit code = cli_status(s, find_risks(s->ctx, u, p, loss, loss + n, n));

@@ -66,6 +66,50 @@ static int find_long(const cli_command *command, const char *name, size_t length
     return -1;
 }
 
+/* Shorter names that other commands have for something else: understood, but not listed.
+ */
+static const struct {
+    const char *command, *also, *name;
+} synonyms[] = {
+    {"fit", "interval", "sample-interval"},
+    {"fit", "rate", "sample-rate"},
+    {"fit", "rows", "sample-range"},
+    {"fit", "optimizer", "optimiser"},
+    {"device", "interval", "sample-interval"},
+    {"device", "rate", "sample-rate"},
+    {"demo", "interval", "sample-interval"},
+    {"demo", "rate", "sample-rate"},
+    {"study", "interval", "sample-interval"},
+    {"study", "rate", "sample-rate"},
+    {"study", "rows", "sample-range"},
+    {"study", "keep-n-eff", "n-eff-penalty"},
+    {"train", "samples", "draws"},
+    {"train", "spread", "sigma-transform"},
+    {"train", "trace", "history"},
+    {"train", "keep", "use-anyway"},
+    {"train", "targets", "target-table"},
+    {"predict", "samples", "draws"},
+    {"predict", "targets", "target-table"},
+    {"eval", "samples", "draws"},
+    {"eval", "targets", "target-table"},
+    {"eval", "calibrate", "save-calibrated"},
+    {"crossbar", "samples", "reads"},
+    {"crossbar", "inputs", "rows"},
+    {"crossbar", "targets", "target-table"},
+};
+
+/* The place of an option by its name, or by another name for it. */
+static int find_named(const cli_command *command, const char *name, size_t length)
+{
+    int found = find_long(command, name, length);
+    for (int i = 0; found < 0 && i < CLI_COUNT_OF(synonyms); i++)
+        if (strcmp(synonyms[i].command, command->name) == 0 &&
+            strlen(synonyms[i].also) == length &&
+            memcmp(synonyms[i].also, name, length) == 0)
+            found = find_long(command, synonyms[i].name, strlen(synonyms[i].name));
+    return found;
+}
+
 static int find_short(const cli_command *command, char letter)
 {
     for (int i = 0; cli_option_at(command, i); i++)
@@ -128,7 +172,7 @@ static cli_exit take_long(reader *r, const char *word)
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
     char shown[80];
     snprintf(shown, sizeof shown, "%.*s", (int)(length + 2), word);
-    int index = find_long(r->out->command, name, length);
+    int index = find_named(r->out->command, name, length);
     if (index < 0) return unknown_option(r->out->command, shown + 2);
     return take_option(r, index, shown, equals ? equals + 1 : NULL);
 }

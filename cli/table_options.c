@@ -19,7 +19,7 @@ static int64_t split(const cli_value *v, char **text, const char **name)
 {
     int64_t n = 0;
     for (int i = 0; i < v->n_texts; i++) {
-        strcpy(*text, v->texts[i]);
+        memcpy(*text, v->texts[i], strlen(v->texts[i]) + 1);
         for (char *p = *text; p;) {
             char *next = strchr(p, ',');
             if (next) *next++ = '\0';

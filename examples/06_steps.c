@@ -28,7 +28,7 @@ int main(void)
 {
     float cell[ROWS][2]; /* stored row by row, so a column's stride is a row */
     for (int i = 0; i < ROWS; i++) {
-        cell[i][0] = (float)i / (ROWS / 2) - 1;
+        cell[i][0] = 2 * (float)i / ROWS - 1;
         cell[i][1] = sinf(3 * cell[i][0]) + 0.1f * sinf(1e3f * (float)i);
     }
     const xb_column columns[] = {{"x", &cell[0][0], XB_COLUMN_F32, sizeof cell[0]},

@@ -63,7 +63,7 @@ static float *state_of(xb_ctx *ctx, const xb_trainer *t, int64_t *n)
     const int64_t arrays = xb_trainer_array_count(t);
     *n = 0;
     for (int64_t i = 0; i < arrays; i++) *n += xb_trainer_array_size(t, i);
-    float *all = malloc((size_t)*n * sizeof *all), *to = all;
+    float *all = malloc((size_t)(*n + 1) * sizeof *all), *to = all;
     assert_non_null(all);
     for (int64_t i = 0; i < arrays; to += xb_trainer_array_size(t, i), i++)
         assert_ok(ctx, xb_trainer_array_get(ctx, to, t, i));

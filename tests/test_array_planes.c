@@ -122,7 +122,7 @@ static void by_hand(double *y, const double *x, const xb_analog *an,
 /* The net `dense 5, relu, dense 1` for read s. */
 static double net_by_hand(const xb_analog *an, const double *x, int64_t s)
 {
-    double now[MOST], next[MOST];
+    double now[MOST] = {0}, next[MOST] = {0};
     const xb_model *m = an->model;
     for (int64_t i = 0; i < m->features; i++) now[i] = (x[i] - m->x_mean[i]) / m->x_sd[i];
     for (int l = 0; l < an->n_layer; l++) {

@@ -234,7 +234,7 @@ static void fit_reads_a_time_series(void **state)
         {"fit trace.csv --segment 1 --json", 3000},
         {"fit trace.csv --segment all --json", 10000},
         {"fit trace.csv --skip 4000 --json", 6000},
-        {"fit trace.csv --sample-range 4001:5000 --json", 1000},
+        {"fit trace.csv --rows 4001:5000 --json", 1000}, /* also --sample-range */
         {"fit trace.csv --segment last --detrend linear --json", 7000},
         {"fit trace.csv --skip 4000 --difference --json", 5999},
         {"fit trace.csv -c current --sample-rate 400Hz --skip 4000 --json", 6000},
@@ -261,7 +261,7 @@ static void bad_series_are_one_line(void **state)
     run_badly("fit gap.csv", "expected regular times");
     run_badly("fit back.csv", "expected times that increase");
     run_badly("fit trace.csv --sample-interval 0", "expected more than 0");
-    run_badly("fit trace.csv --sample-interval 2parsec", "with the unit s");
+    run_badly("fit trace.csv --interval 2parsec", "with the unit s");
     run_badly("fit trace.csv --sample-rate 400Hz --sample-interval 1s",
               "exclude each other");
     run_badly("fit trace.csv --sample-range 9:2", "expected A:B within 1:10000");

@@ -115,7 +115,7 @@ static void distances_of_samples(void **state)
     xb_ctx *ctx = test_ctx();
     rows r = make_rows(false);
     const xb_distance_options opt = xb_distance_options_default();
-    measured d[2];
+    measured d[2] = {0};
     for (int k = 0; k < 2; k++)
         assert_ok(ctx, measure(ctx, &d[k], r.y, ROWS / 2, r.y + ROWS / 2, ROWS / 2, 1,
                                k ? &opt : NULL));

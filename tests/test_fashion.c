@@ -28,7 +28,7 @@ static void score(xb_ctx *ctx, const xb_model *model, const xb_images *test,
     const xb_rows rows = xb_images_rows(test, NULL, n);
     for (int64_t i = 0; i < n; i++) label[i] = (int64_t)xb_images_target(test)[i];
     assert_ok(ctx, xb_predict_draws_rows(ctx, p, NULL, model, &rows, 0, DRAWS, &opt));
-    class_scores s;
+    class_scores s = {0};
     const xb_class_draws draws = {p, DRAWS, n, CLASSES};
     assert_ok(ctx, score_classes(ctx, &s, &draws, label, NULL));
     print_message("%s: accuracy %.4f +- %.4f, NLL %.4f, ECE %.4f\n", text,

@@ -306,7 +306,7 @@ static void assert_titles_inside(const char *svg)
     static const char *const titles[] = {"RMSE (target", "NLL (nats per row)",
                                          "coverage of 95 % intervals", "epistemic sd"};
     enum { HALF = 8 }; /* pixels: of a line of text */
-    double width, height;
+    double width = 0, height = 0;
     const char *box = strstr(svg, "viewBox=");
     assert_true(box && sscanf(box, "viewBox=\"0 0 %lf %lf\"", &width, &height) == 2);
     for (int i = 0; i < XB_COUNT(titles); i++) {

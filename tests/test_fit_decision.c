@@ -66,7 +66,8 @@ static void right_families_are_kept_and_wrong_ones_refused(void **state)
             int kept = 0, refused = 0;
             for (int i = 0; i < traces; i++) {
                 double *x = correlated(law, memory ? 0.9 : 0, n,
-                                       (uint64_t)(10000 * c + 5000 * memory + i));
+                                       10000 * (uint64_t)c + 5000 * (uint64_t)memory +
+                                           (uint64_t)i);
                 kept += decision_of(ctx, x, n, cases[c].right) == XB_FIT_YES;
                 refused += decision_of(ctx, x, n, cases[c].wrong) == XB_FIT_NO;
                 free(x);

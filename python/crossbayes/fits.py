@@ -232,7 +232,7 @@ def _seconds(interval: float | str | None, name: str) -> float:
 
 def series(
     samples: npt.ArrayLike,
-    sample_interval: float | str | None = None,
+    interval: float | str | None = None,
     *,
     read_interval: float | str | None = None,
     seed: int = 1,
@@ -242,13 +242,13 @@ def series(
 ) -> Series:
     """A trace in time order as a time series (``docs/maths.md``, T).
 
-    ``sample_interval`` in seconds, or a text like ``"2.5ms"``. Further settings: first, end,
+    ``interval`` in seconds, or a text like ``"2.5ms"``. Further settings: first, end,
     detrend, detrend_window, difference, remove_lines, whole, segment, reads, level.
     """
     x = doubles(samples, "samples", 1)
     keep: list[Any] = []
     values = {"seed": seed, "unit": unit, **settings}
-    values["sample_interval"] = _seconds(sample_interval, "sample_interval")
+    values["sample_interval"] = _seconds(interval, "interval")
     values["read_interval"] = _seconds(read_interval, "read_interval")
     options = _options.make("series", values, keep)
     with Session(progress) as session:
@@ -257,7 +257,7 @@ def series(
 
 def fit(
     samples: npt.ArrayLike,
-    sample_interval: float | str | None = None,
+    interval: float | str | None = None,
     *,
     family: str | None = None,
     scale: float | None = None,
@@ -274,11 +274,11 @@ def fit(
 
     As ``crossbayes fit``: the stationary part of the trace is found, every family (or the
     one named) is fitted to it by maximum likelihood and judged, the best is chosen.
-    ``sample_interval``: seconds between samples, or ``"2.5ms"``; further settings are those of
+    ``interval``: seconds between samples, or ``"2.5ms"``; further settings are those of
     :func:`series`.
     """
     x = doubles(samples, "samples", 1)
-    part = series(x, sample_interval, seed=seed, unit=unit, progress=progress, **trace)
+    part = series(x, interval, seed=seed, unit=unit, progress=progress, **trace)
     keep: list[Any] = []
     values: dict[str, Any] = {"family": family, "fixed_scale": scale, "fixed_offset": offset}
     values |= {"has_fixed_offset": offset is not None, "unit": unit, "seed": seed}

@@ -78,7 +78,7 @@ def targets(folder: str):
     return calls
 
 
-NAMES = ["seed", "law", "draws", "epochs", "net", "size", "sample_interval", "x", "batch", "progress",
+NAMES = ["seed", "law", "draws", "epochs", "net", "size", "interval", "x", "batch", "progress",
          "tensor", "first", "quantiles", "laws", "scaled", "classes", "dtype", "prior", "nonsense",
          "adc_bits", "on_epoch", "family", "validation", "estimator", "reads", "gp", "cells", "out",
          "device", "members", "likelihood"]  # fmt: skip
@@ -104,7 +104,7 @@ GOOD = {"x": X, "X": X, "y": X[:, 0], "law": "mtj", "law_": "bimodal", "what": "
         "size": 40, "n": 7, "q": 0.3, "other": "laplace", "order": 2, "net":
         "dense 2, relu, dense 1", "tensors": {"0.kernel": np.ones((2, 2)), "0.bias": [0, 0],
         "2.kernel": [[1.0], [2]], "2.bias": [0]}, "inputs": 2, "array": "mtj", "name": "nll",
-        "interval": 0.1, "sample_interval": 0.1, "reads": 9, "function": np.square, "cell": X[:, 0], "state": X[:, 0],
+        "interval": 0.1, "reads": 9, "function": np.square, "cell": X[:, 0], "state": X[:, 0],
         "time": X[:, 0], "value": X[:, 0], "conductance": 1e-6, "seconds": 1.0, "u": 0.5,
         "library": "blitz", "module": {"a.weight": np.ones((1, 2))}}  # fmt: skip
 

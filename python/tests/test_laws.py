@@ -146,7 +146,7 @@ def test_fit_is_that_of_the_command_line(program, tmp_path):
     np.save(tmp_path / "noise.npy", x)
     program("fit", tmp_path / "noise.npy", "--sample-interval", "2.5ms", "--unit", "S", "-o",
             tmp_path / "law.json", "-q")  # fmt: skip
-    fit = xb.fit(x, sample_interval="2.5ms", unit="S")
+    fit = xb.fit(x, interval="2.5ms", unit="S")
     here, there = fit.report, xb.law(tmp_path / "law.json")
     assert there.placement == fit.law.placement
     assert there.params == fit.law.params

@@ -237,7 +237,7 @@ static xb_status split(xb_ctx *ctx, parts *out, const char *path)
     if (length >= sizeof out->folder)
         return xb_fail(ctx, XB_E_ARGUMENT, "%s: the path is too long", path);
     snprintf(out->folder, sizeof out->folder, "%.*s", (int)length, path);
-    if (length == 0) strcpy(out->folder, slash ? "/" : ".");
+    if (length == 0) snprintf(out->folder, sizeof out->folder, "%s", slash ? "/" : ".");
     out->name = slash ? slash + 1 : path;
     return XB_OK;
 }

@@ -190,7 +190,7 @@ static double ratio_error(const xb_disagreement *d, double ratio)
 
 xb_score xb_disagreement_score(const xb_disagreement *d)
 {
-    double version[XB_VERSIONS];
+    double version[XB_VERSIONS] = {NAN};
     for (int v = 0; v < d->groups.versions; v++)
         version[v] = d->sum_whole[v] > 0 ? d->sum_between[v] / d->sum_whole[v] : NAN;
     return (xb_score){

@@ -174,8 +174,8 @@ typedef struct preset {
 /* docs/arrays.md has the source of each; of the devices only the pulse is known. */
 #define COSTS_OF(pulse_ns, nm, mhz, columns)                                             \
     {                                                                                    \
-        .read_v = 0.5, .read_ns = pulse_ns, .noise_cells = 1, .node_nm = nm,             \
-        .adc_clock_mhz = mhz, .adc_share = columns, .adc_per_output = 1,                 \
+        .read_v = 0.5, .read_ns = (pulse_ns), .noise_cells = 1, .node_nm = (nm),         \
+        .adc_clock_mhz = (mhz), .adc_share = (columns), .adc_per_output = 1,             \
         .adc_column_ohm = 1e4, .dac_pj_low = 0.05, .dac_pj_high = 0.417, .add_pj = 0.1,  \
         .mac_pj_low = 0.3, .mac_pj_high = 1.55, .sample_fj_low = 16.3,                   \
         .sample_fj_high = 360, .sample_gsps = 5.12                                       \

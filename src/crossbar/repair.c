@@ -61,7 +61,7 @@ static double harm(const xb_cells *c, const xb_array *a, const xb_chip *chip, ti
         const cell x = look(c, a, chip, i, j, spare);
         const double before = c->plus[at] - (c->offset ? 0 : c->minus[at]);
         const double moved = mean * (x.plus - x.minus - before);
-        const double wider = width > 0 ? width * (x.width - c->width[at]) : 0;
+        const double wider = c->width ? width * (x.width - c->width[at]) : 0;
         sum += moved * moved + wider * wider;
     }
     return sum;

@@ -131,7 +131,7 @@ static double p_of(double distance, double n)
 static xb_status compare_shapes(xb_ctx *ctx, xb_device *d, reading_of *r)
 {
     const double few = 8, level = 0.01;
-    const double pairs = (double)(d->traces * (d->traces - 1) / 2);
+    const double pairs = 0.5 * (double)(d->traces * (d->traces - 1));
     bool tested = true;
     double least = 1;
     if (d->traces < 2) return XB_OK;

@@ -240,7 +240,7 @@ static void describe(xb_fit_family *out, const candidate *c, const level_search 
     const xb_fit_sample *info = &s->task->sample->info;
     const int k = c->m.n, count = 3 * k + 2;
     bool given = s->task->opt->has_fixed_offset;
-    double value[XB_FIT_NAMED_MAX], variance[XB_FIT_NAMED_MAX];
+    double value[XB_FIT_NAMED_MAX] = {0}, variance[XB_FIT_NAMED_MAX] = {0};
     double unit = s->task->inflate / sqrt((double)info->n);
     double offset = (s->task->offset - info->mean) / info->sd;
     answers(value, &c->m, given, offset);

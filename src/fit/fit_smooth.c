@@ -166,7 +166,7 @@ static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *
                      const smooth_fit *f)
 {
     const int own = f->family->n_param, n = own + 2;
-    double cov[XB_VARIABLES_MAX * XB_VARIABLES_MAX], error[VARIABLES];
+    double cov[XB_VARIABLES_MAX * XB_VARIABLES_MAX] = {0}, error[VARIABLES] = {0};
     double count = (double)f->task->sample->n, scale = f->unit * exp(at->theta[own]);
     bool given = p->fixed[own + 1];
     xb_covariance(cov, p, at);

@@ -181,7 +181,7 @@ xb_optimum xb_level_mixture_newton(xb_problem *p, xb_level_mixture *m,
                                    const xb_points *points, double thinnest, double aim)
 {
     const double logit_most = 16;
-    double theta[VARIABLES];
+    double theta[VARIABLES] = {0};
     const xb_level_mixture shape = *m;
     mixture_data data = {points, &shape};
     *p = (xb_problem){.f = objective, .arg = &data, .n = xb_level_mixture_variables(m)};

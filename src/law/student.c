@@ -92,8 +92,8 @@ static double tail_ratio(double nu, double x)
     enum { TERMS = 1000 };
     double a = 0.5 * nu, y = nu / x / x, c = 1, d = 0, f = 1;
     for (int j = 1; j <= TERMS; j++) {
-        double m = j / 2, even = m * (a + m - 0.5),
-               odd = (m + 0.5) * (a + m); /* NOLINT */
+        const int half = j / 2;
+        double m = half, even = m * (a + m - 0.5), odd = (m + 0.5) * (a + m);
         double e = (j % 2 ? odd : even) * y / ((a + j - 1) * (a + j));
         d = 1 / (1 + e * d);
         c = 1 + e / c;

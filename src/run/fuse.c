@@ -62,7 +62,8 @@ static bool takes_over(const xb_pass *pass, int l)
     if (l < 0 || l >= pass->net->n_layer) return false;
     const xb_layer *layer = &pass->net->layer[l];
     const xb_layer_ops *ops = xb_backend_layer(pass->run.backend, layer);
-    return pass->layer[l].ops == ops && ops->fuses && ops->fuses(&pass->run, layer);
+    return ops && pass->layer[l].ops == ops && ops->fuses &&
+           ops->fuses(&pass->run, layer);
 }
 
 /* (An activation over a linear layer is in place, so its output is the linear one's.) */

@@ -36,8 +36,10 @@ static const char *duration(char out[QUANTITY], const xb_series *s, double value
     if (s->timed)
         xb_quantity_text(out, QUANTITY, value, error, "s");
     else {
-        xb_number_with_error(out, QUANTITY - 16, value, error);
-        strcat(out, value == 1 && isnan(error) ? " sample" : " samples");
+        char number[QUANTITY - 16];
+        xb_number_with_error(number, sizeof number, value, error);
+        snprintf(out, QUANTITY, "%s %s", number,
+                 value == 1 && isnan(error) ? "sample" : "samples");
     }
     return out;
 }
@@ -47,8 +49,9 @@ static const char *frequency(char out[QUANTITY], const xb_series *s, double valu
     if (s->timed)
         xb_quantity_text(out, QUANTITY, value, NAN, "Hz");
     else {
-        xb_number_with_error(out, QUANTITY - 16, value, NAN);
-        strcat(out, " per sample");
+        char number[QUANTITY - 16];
+        xb_number_with_error(number, sizeof number, value, NAN);
+        snprintf(out, QUANTITY, "%s per sample", number);
     }
     return out;
 }
@@ -133,7 +136,7 @@ static void say_part(xb_series *s)
         say(s, "All %lld samples", (long long)s->total);
     else
         say(s, "Samples %lld to %lld, segment %lld of %lld", (long long)part->first + 1,
-            (long long)(part->first + part->count), (long long)s->chosen + 1,
+            (long long)part->first + (long long)part->count, (long long)s->chosen + 1,
             (long long)s->segments);
     if (s->detrend != XB_DETREND_NONE)
         say(s, ", %s removed",

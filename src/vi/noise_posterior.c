@@ -40,9 +40,10 @@ xb_status xb_noise_posterior_make(xb_ctx *ctx, xb_noise_posterior *p, const xb_m
     for (int i = 0; i < xb_net_tensor_count(p->net); i++) {
         const xb_tensor *k = xb_net_tensor_at(p->net, i);
         if (!k->stochastic) continue;
-        const double inputs = (double)(k->size / k->shape[k->ndim - 1]);
+        const int64_t inputs = k->size / k->shape[k->ndim - 1];
         const xb_prior prior = {.kind = XB_PRIOR_NORMAL,
-                                .sd = opt->noise_prior * sqrt(2 / inputs)}; /* (V14) */
+                                .sd = opt->noise_prior *
+                                      sqrt(2 / (double)inputs)}; /* (V14) */
         XB_TRY(xb_kl_create(ctx, &p->kl[i], p->law, &prior, 0));
     }
     return XB_OK;

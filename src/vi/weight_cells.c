@@ -113,7 +113,7 @@ static char *text_of(xb_ctx *ctx, const xb_cell_curve *c)
     if (!out) return NULL;
     const double range[2] = {c->low, c->low + c->span};
     const bool pair = c->n == 2 && c->sign[1] < 0;
-    strcpy(out, pair ? "pair:" : "three:");
+    snprintf(out, TEXT_MOST, "%s", pair ? "pair:" : "three:");
     add_list(out, "signs", c->sign, c->n);
     add_list(out, ",range", range, 2);
     add_list(out, ",offset", &c->offset, 1);

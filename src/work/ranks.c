@@ -238,7 +238,10 @@ static xb_status create(xb_ctx *ctx, xb_ranks **out)
     XB_TRY(load(ctx, &by));
     xb_ranks *r = xb_new(ctx, 1, sizeof *r);
     xb_rank_state *state = xb_new(ctx, by->size, sizeof *state);
-    if (!r || !state) by->abort(1);
+    if (!r || !state) {
+        by->abort(1);
+        return XB_E_MEMORY; /* it does not come back */
+    }
     for (int i = 0; i < by->size; i++) state[i].asked = -1;
     *r = (xb_ranks){.by = by, .state = state, .looked = xb_os_seconds()};
     xb_os_lock_init(&r->lock);

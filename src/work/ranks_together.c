@@ -93,7 +93,8 @@ static xb_status share_items(xb_ctx *ctx, xb_comm *comm, xb_work *work)
         if (size[i] > 0) memcpy(bytes + at, work->item[i].result, (size_t)size[i]);
     if (bytes) xb_comm_share(comm, bytes, all);
     xb_status status = comm->broken ? xb_comm_check(ctx) : bytes ? XB_OK : XB_E_MEMORY;
-    for (int64_t i = at = 0; status == XB_OK && comm->rank != 0 && i < work->count;
+    for (int64_t i = at = 0;
+         status == XB_OK && bytes && comm->rank != 0 && i < work->count;
          at += size[i++]) {
         free(work->item[i].result);
         work->item[i] = (xb_work_item){xb_room(ctx, size[i] + 1, 1), size[i]};

@@ -237,8 +237,8 @@ xb_status xb_report_device(xb_ctx *ctx, const xb_device *device, const char *pat
             : xb_device_trace_at(device, xb_device_trace_count(device) - 1).conductance;
     v.unit = xb_style_unit(largest, xb_device_unit(device));
     choose_states(&v);
-    const int columns = panels_of(&v) < 3 ? panels_of(&v) : 3;
-    const int rows = (panels_of(&v) + columns - 1) / columns;
+    const int panels = panels_of(&v), columns = panels < 1 ? 1 : panels < 3 ? panels : 3;
+    const int rows = (panels + columns - 1) / columns;
     xb_figure *f = NULL;
     XB_TRY(xb_figure_open(ctx, &f, path, columns * PANEL_WIDTH, rows * PANEL_HEIGHT));
     xb_status status = write_data(ctx, xb_figure_data(f), &v);
