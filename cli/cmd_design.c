@@ -71,6 +71,22 @@ static cli_exit read_array(design_job *job)
     return cli_status(s, xb_design_space_create(s->ctx, &job->space, job->array));
 }
 
+/* What was set by hand is not searched by default. */
+static cli_exit fix_sets(design_job *job)
+{
+    cli_session *s = job->s;
+    const cli_value *set = cli_get(&s->args, "set");
+    char why[160];
+    cli_sweep one;
+    for (int i = 0; set->given && i < set->n_texts; i++)
+        if (cli_sweep_read(&one, set->texts[i], why, sizeof why) &&
+            xb_design_space_axis_find(job->space, one.key) < 0 &&
+            xb_design_space_fix(s->ctx, job->space, one.key) != XB_OK)
+            return cli_fail(s, CLI_USAGE, "--set %s: %s", set->texts[i],
+                            xb_ctx_message(s->ctx));
+    return CLI_DONE;
+}
+
 static cli_exit read_axes(design_job *job)
 {
     cli_session *s = job->s;
@@ -86,6 +102,8 @@ static cli_exit read_axes(design_job *job)
             return cli_fail(s, CLI_USAGE, "--over %s: %s", over->texts[i],
                             xb_ctx_message(s->ctx));
     }
+    const cli_exit code = fix_sets(job);
+    if (code != CLI_DONE) return code;
     return cli_status(s, xb_design_space_complete(s->ctx, job->space));
 }
 
@@ -252,8 +270,8 @@ static void explain(FILE *out)
 static const cli_option options[] = {
     {"array", 0, CLI_TEXT, "ARRAY",
      "array to start from, a preset or a JSON file (crossbayes help array) [mtj]", 0, 0},
-    {"set", 0, CLI_TEXTS, "KEY=X", "value of one key of that array; may be repeated", 0,
-     0},
+    {"set", 0, CLI_TEXTS, "KEY=X",
+     "value of one key of that array, which is then not searched; may be repeated", 0, 0},
     {"over", 0, CLI_TEXTS, "KEY=VALUES",
      "key to choose, with its candidate values (below); may be repeated", 0, 0},
     {"keep", 0, CLI_TEXT, "CONDITION",

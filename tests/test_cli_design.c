@@ -77,6 +77,7 @@ static void bad_designs_are_one_line(void **state)
     run_badly("design m.safetensors xy.csv --keep 'accuracy>=1'",
               "unknown score 'accuracy'");
     run_badly("design m.safetensors xy.csv --over adc_bits=0,8", "needs converters");
+    run_badly("design m.safetensors xy.csv --set adc_bits=0", "needs converters");
     run_badly("design m.safetensors xy.csv --over bits=4:8", "unknown key");
     run_badly("design m.safetensors xy.csv --over adc_bits", "KEY=FROM:TO");
     run_badly("design m.safetensors xy.csv --over draws=0", "draws is 0");

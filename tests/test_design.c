@@ -355,9 +355,34 @@ static void classifiers_have_designs(void **state)
     xb_ctx_destroy(ctx);
 }
 
+static void what_is_fixed_is_not_searched(void **state)
+{
+    (void)state;
+    static const char *const key[] = {"adc-bits", "dac_bits", "columns",
+                                      "read_interval_ns"};
+    static const char *const axis[] = {"adc_bits", "dac_bits", "tile",
+                                       "read_interval_ns"};
+    xb_ctx *ctx = test_ctx();
+    xb_array *array = NULL;
+    assert_ok(ctx, xb_array_parse(ctx, &array, "mtj"));
+    for (int i = 0; i < 4; i++) {
+        xb_design_space *space = NULL;
+        assert_ok(ctx, xb_design_space_create(ctx, &space, array));
+        assert_ok(ctx, xb_design_space_fix(ctx, space, key[i]));
+        assert_int_equal(xb_design_space_fix(ctx, space, "no_key"), XB_E_INPUT);
+        assert_ok(ctx, xb_design_space_complete(ctx, space));
+        for (int k = 0; k < 4; k++)
+            assert_int_equal(xb_design_space_axis_find(space, axis[k]) >= 0, k != i);
+        xb_design_space_destroy(space);
+    }
+    xb_array_destroy(array);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_fixed_is_not_searched),
         cmocka_unit_test(the_front_is_what_nothing_beats),
         cmocka_unit_test(the_choice_is_the_cheapest_that_keeps),
         cmocka_unit_test(what_cannot_be_reached_is_said),

@@ -43,9 +43,12 @@ XB_API void xb_design_space_destroy(xb_design_space *space); /* NULL is fine */
  * xb_train_options) and "for_array" (1: trained as the array would run them, 0: not). */
 XB_API xb_status xb_design_space_add(xb_ctx *ctx, xb_design_space *space, const char *key,
                                      const double *value, int64_t n);
+/* Leaves a number of the array as it is: the default search does not change it. */
+XB_API xb_status xb_design_space_fix(xb_ctx *ctx, xb_design_space *space,
+                                     const char *key);
 /* Adds the axis "draws" (10, 20, 50, 100, 200) if it is missing. If the space has no
- * other axis either, adds those of the default search: bits of both converters, tiles,
- * and, if reads of a device are correlated, the time between reads. */
+ * other axis either, adds those of the default search that are not fixed: bits of both
+ * converters, tiles, and, if reads of a device are correlated, the time between reads. */
 XB_API xb_status xb_design_space_complete(xb_ctx *ctx, xb_design_space *space);
 
 XB_API int64_t xb_design_space_axis_count(const xb_design_space *space);

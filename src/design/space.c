@@ -139,13 +139,27 @@ xb_status xb_design_space_add(xb_ctx *ctx, xb_design_space *space, const char *k
 
 /* ---- what is looked at where nothing was asked for */
 
+xb_status xb_design_space_fix(xb_ctx *ctx, xb_design_space *space, const char *key)
+{
+    xb_axis axis = {.kind = XB_AXIS_FIELD};
+    double value;
+    XB_TRY(xb_array_get(ctx, &value, &space->base, key));
+    snprintf(axis.key, sizeof axis.key, "%s", key);
+    XB_TRY(check_value(ctx, space, &axis, value));
+    space->keeps_adc |= same_key(key, "adc_bits");
+    space->keeps_dac |= same_key(key, "dac_bits");
+    space->keeps_tile |= same_key(key, "rows") || same_key(key, "columns");
+    space->keeps_interval |= same_key(key, "read_interval_ns");
+    return XB_OK;
+}
+
 /* Halves and multiples of the time between reads, where it matters at all. */
 static xb_status add_intervals(xb_ctx *ctx, xb_design_space *space)
 {
     const xb_array *a = &space->base;
     const bool remembers = a->correlation_time_ns > 0 || a->memory.lags > 0;
     double value[] = {0.5, 1, 2, 4};
-    if (!remembers || !(a->read_interval_ns > 0)) return XB_OK;
+    if (space->keeps_interval || !remembers || !(a->read_interval_ns > 0)) return XB_OK;
     for (int i = 0; i < XB_COUNT(value); i++) value[i] *= a->read_interval_ns;
     return xb_design_space_add(ctx, space, "read_interval_ns", value, XB_COUNT(value));
 }
@@ -156,9 +170,12 @@ xb_status xb_design_space_complete(xb_ctx *ctx, xb_design_space *space)
                         tile[] = {64, 128, 256}, draws[] = {10, 20, 50, 100, 200};
     const bool has_draws = xb_space_draws(space) != NULL;
     if (space->n == (has_draws ? 1 : 0)) {
-        XB_TRY(xb_design_space_add(ctx, space, "adc_bits", adc, XB_COUNT(adc)));
-        XB_TRY(xb_design_space_add(ctx, space, "dac_bits", dac, XB_COUNT(dac)));
-        XB_TRY(xb_design_space_add(ctx, space, "tile", tile, XB_COUNT(tile)));
+        if (!space->keeps_adc)
+            XB_TRY(xb_design_space_add(ctx, space, "adc_bits", adc, XB_COUNT(adc)));
+        if (!space->keeps_dac)
+            XB_TRY(xb_design_space_add(ctx, space, "dac_bits", dac, XB_COUNT(dac)));
+        if (!space->keeps_tile)
+            XB_TRY(xb_design_space_add(ctx, space, "tile", tile, XB_COUNT(tile)));
         XB_TRY(add_intervals(ctx, space));
     }
     if (has_draws) return XB_OK;

@@ -33,6 +33,8 @@ struct xb_design_space {
     xb_array base;
     xb_axis axis[XB_AXES_MOST];
     int64_t n;
+    bool keeps_adc, keeps_dac, keeps_tile,
+        keeps_interval; /* not to be searched by default */
 };
 
 /* Combination `index` of all axes but the draws. */
