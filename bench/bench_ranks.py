@@ -95,19 +95,22 @@ NET_HERE = {"batch": BATCH, "norms": NORMS, "weights": WEIGHTS, "edge": EDGE}
 
 
 def fit(points, cores):
-    """S is in C where there is one rank alone; weights make it relative errors."""
-    rows, values = [], []
+    """S, C, l and f, how often a swap waits for the delay; weights make it relative errors. A
+    part S that comes out below 0 cannot be told from 0."""
+    rows = []
     for ranks, ms, seconds in points:
         share, swaps, _ = terms(NET_HERE, ranks, cores)
-        rows.append([1 / seconds, share / seconds, swaps / seconds])
-        values.append((seconds - swaps * ms / 1000) / seconds)
-    s, c, l = solve(rows, values)
-    return {"S": s, "C": c, "l": l}
+        rows.append([v / seconds for v in (1, share, swaps, swaps * ms / 1000)])
+    ones = [1] * len(rows)
+    found = solve(rows, ones)
+    if found[0] < 0:
+        found = [0] + solve([row[1:] for row in rows], ones)
+    return dict(zip("SClf", found))
 
 
 def predicted(model, net, ranks, ms, cores=None, bandwidth=None):
     share, swaps, moved = terms(net, ranks, cores)
-    time = model["S"] + model["C"] * share + swaps * (model["l"] + ms / 1000)
+    time = model["S"] + model["C"] * share + swaps * (model["l"] + model.get("f", 1) * ms / 1000)
     return time + (moved / bandwidth if bandwidth else 0)
 
 
@@ -234,7 +237,7 @@ def main():
     cores = os.cpu_count()
     model = fit([p for p in points if (p[0], p[1]) in FITTED], cores)
     print(f"S {1e3 * model['S']:.2f} ms, C {1e3 * model['C']:.2f} ms,"
-          f" l {1e6 * model['l']:.0f} us a swap")
+          f" l {1e6 * model['l']:.0f} us a swap and {model['f']:.2f} delays")
     print("ranks  delay/ms  measured/ms  model/ms  ratio")
     for ranks, ms, seconds in points:
         guess = predicted(model, NET_HERE, ranks, ms, cores)
