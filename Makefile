@@ -23,9 +23,9 @@ demo: all
 	$(BUILD)/crossbayes demo -o $(BUILD)/demo
 
 # All tests optimised; then those of memory, files and the program under AddressSanitizer and
-# UBSan. clang compiles the product as well, without its optimiser: the core in package_core, the rest at the end. check-long runs
-# the other tests sanitised, and all of them as clang optimises them. Three tests at once
-# keep two cores busy: some wait for others.
+# UBSan. clang compiles the product as well, without its optimiser: the core in package_core,
+# the rest at the end. check-long runs the other tests sanitised, and all of them as clang
+# optimises them. Three tests at once keep two cores busy: some wait for others.
 CLANG = CC=clang $(CMAKE) -DXB_WERROR=ON
 # Where tests/package_core.sh has compiled the core with clang.
 CLANG_CORE = $(BUILD)/check/tests/core/build

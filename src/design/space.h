@@ -33,8 +33,8 @@ struct xb_design_space {
     xb_array base;
     xb_axis axis[XB_AXES_MOST];
     int64_t n;
-    bool keeps_adc, keeps_dac, keeps_tile,
-        keeps_interval; /* not to be searched by default */
+    /* what the default search leaves as it is */
+    bool keeps_adc, keeps_dac, keeps_tile, keeps_interval;
 };
 
 /* Combination `index` of all axes but the draws. */
