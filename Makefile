@@ -6,7 +6,7 @@ CMAKE = cmake -G Ninja -S .
 # A test that skips a part of itself says so; nothing is skipped in silence.
 SAY_SKIPPED = grep -h "skipped: "
 
-.PHONY: all deps demo check check-long check-aarch64 check-cross fuzz races memory mutate bench scaling guard abi \
+.PHONY: all deps demo check check-long check-nightly check-clang check-aarch64 check-cross fuzz races memory mutate bench scaling guard abi \
 	install clean format lint cuda cuda-compiles check-cuda bench-cuda \
 	python wheels check-python check-peers bench-python api
 
@@ -25,7 +25,7 @@ demo: all
 # All tests optimised; then those of memory, files and the program under AddressSanitizer and
 # UBSan. clang compiles the product as well, without its optimiser: the core in package_core,
 # the rest at the end. check-long runs the other tests sanitised, and all of them as clang
-# optimises them. Three tests at once keep two cores busy: some wait for others.
+# optimises them in check-nightly. Three tests at once keep two cores busy: some wait for others.
 CLANG = CC=clang $(CMAKE) -DXB_WERROR=ON
 # Where tests/package_core.sh has compiled the core with clang.
 CLANG_CORE = $(BUILD)/check/tests/core/build
@@ -41,21 +41,28 @@ check: deps
 	$(CLANG) -B $(CLANG_CORE) -DXB_STUDIES=ON -DXB_JPEG=ON
 	ninja -C $(CLANG_CORE)
 
+# And the heavy forms of the tests, the tests of numbers sanitised, the memory checker, the
+# count of instructions, and the GPU module where nvcc is.
 check-long: check
 	./tools/install-deps.sh long
 	cd $(BUILD)/check && XB_LONG=1 ctest --output-on-failure -j2 --timeout 3600
 	ninja -C $(BUILD)/sanitize slow_tests
 	cd $(BUILD)/sanitize && ctest --output-on-failure -j3 --timeout 900 -L slow
 	cd $(BUILD)/sanitize && XB_LONG=1 ctest --output-on-failure -R fault_faults
+	$(MAKE) memory guard cuda-compiles
+
+# What takes hours, for a nightly run: all of the above, then other compilers, systems and
+# analysers, races, fuzzing, and the Python package with its peers.
+check-nightly: check-long
+	$(MAKE) check-clang lint races check-cross check-aarch64
+	$(MAKE) fuzz FUZZ_SECONDS=60
+	$(MAKE) check-python wheels check-peers
+
+# All tests as clang builds them.
+check-clang: deps
 	$(CLANG) -B $(BUILD)/clang
 	ninja -C $(BUILD)/clang
 	cd $(BUILD)/clang && ctest --output-on-failure -j2 --timeout 300
-	$(MAKE) check-cross races memory guard lint cuda-compiles
-	$(MAKE) fuzz FUZZ_SECONDS=60
-	$(MAKE) check-aarch64
-	$(MAKE) check-python
-	$(MAKE) wheels
-	$(MAKE) check-peers
 
 # Cross-compiled for AArch64 Linux and run by qemu-user: the core's tests, and the bytes of
 # draws and models beside this machine's.

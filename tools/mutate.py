@@ -10,8 +10,9 @@ than 95 % are caught.
 --fits runs nothing: it looks whether every breakage still has its place in the sources.
 
 --random N draws N breakages instead (breakages.py, --seed S). linemap.py knows which tests
-execute the broken line: these run, the cheapest first, up to the first that fails; a line
-that no test executes has survived at once. A breakage that does not compile, or leaves the
+execute the broken line: these run, the cheapest first, up to the first that fails or until
+they have taken --seconds of CPU time (so the rate is a lower bound); a line that no test
+executes has survived at once. A breakage that does not compile, or leaves the
 machine code as it was, is drawn again. --sanitized BUILD2 shows what these tests let pass to
 their sanitised forms: an index one too far changes no result. Results are kept in BUILD/mutants.json, so that a run
 that was interrupted, or ended by --minutes, goes on; survivors are tried again when tests
@@ -41,7 +42,8 @@ LIST = ROOT / "tools" / "mutations.txt"
 EXPLAINED = ROOT / "tools" / "survivors.txt"
 ENOUGH, ENOUGH_RANDOM = 0.95, 0.9
 NAMED_SECONDS = 300  # CPU seconds of a test whose usual time is not known
-SANITIZED_SLOWER = 10
+SANITIZED_USUAL, SANITIZED_SLOWER = 3, 10  # times the optimised test's time: usual, at most
+RANDOM_SECONDS = 60  # CPU seconds of the tests that a random breakage is shown to
 SAME = "same code"   # what takes the place of a test's name where there is nothing to catch
 
 
@@ -74,9 +76,9 @@ def break_text(mutant):
 class Judge:
     """Says which test catches a breakage."""
 
-    def __init__(self, build, lines, sanitized=False):
+    def __init__(self, build, lines, sanitized=False, seconds=float("inf")):
         self.build, self.lines, self.tests = build, lines, build.tests(".")
-        self.sanitized = sanitized
+        self.sanitized, self.most_seconds = sanitized, seconds
 
     def notices(self, name, made, room):
         """True if the test fails with the broken objects."""
@@ -111,9 +113,15 @@ class Judge:
             return self.first(self.runnable(mutant), made, room)
 
     def runnable(self, mutant):
-        """The tests of this build that execute the broken line."""
-        return [name for name in self.lines.tests_of(mutant["file"], mutant["line"])
-                if name in self.tests and (not self.sanitized or is_built(self.tests[name]))]
+        """The tests of this build that execute the broken line, as many as there is time for."""
+        chosen, seconds = [], 0
+        for name in self.lines.tests_of(mutant["file"], mutant["line"]):
+            seconds += self.lines.seconds[name] * (SANITIZED_USUAL if self.sanitized else 1)
+            if seconds > self.most_seconds and chosen:
+                break
+            if name in self.tests and (not self.sanitized or is_built(self.tests[name])):
+                chosen.append(name)
+        return chosen
 
     def listed(self, mutant):
         """The test that catches a breakage of the list."""
@@ -231,9 +239,9 @@ def random_main(args):
     build = rebuild.Build(args.build)
     until = time.monotonic() + 60 * args.minutes
     lines = linemap.LineMap(build, args.jobs, until)
-    judges = [Judge(build, lines)]
+    judges = [Judge(build, lines, seconds=args.seconds)]
     if args.sanitized:
-        judges.append(Judge(rebuild.Build(args.sanitized), lines, sanitized=True))
+        judges.append(Judge(rebuild.Build(args.sanitized), lines, True, args.seconds))
     found = run_random(judges, Results(build.folder / "mutants.json"), args.random, args.seed,
                        args.jobs, until)
     explained = {(m["file"], *m["old"], *m["new"]): m["name"] for m in read_list(EXPLAINED)}
@@ -267,6 +275,8 @@ def main():
     parser.add_argument("--random", type=int, metavar="N", help="draw N breakages instead")
     parser.add_argument("--seed", type=int, default=1, help="of --random")
     parser.add_argument("--sanitized", metavar="BUILD2", help="of --random: a sanitised build")
+    parser.add_argument("--seconds", type=float, default=RANDOM_SECONDS,
+                        help="of --random: CPU seconds of tests for one breakage")
     parser.add_argument("--minutes", type=float, default=float("inf"),
                         help="of --random: begin nothing new after these; run again to go on")
     args = parser.parse_args()
