@@ -90,6 +90,25 @@ static void columns_are_trusted_as_far_as_they_are_known(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Operations come tile by tile, some rows at a time: the examined one is found once. */
+static void the_examined_operation_is_found_once(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_column_fit fit;
+    assert_ok(ctx, xb_column_fit_make(ctx, &fit, 2, 1));
+    xb_column_fit_start(&fit, 5);
+    assert_int_equal(xb_column_fit_row(&fit, 0, 4), -1);
+    assert_int_equal(xb_column_fit_row(&fit, 0, 4), 1);
+    assert_int_equal(xb_column_fit_row(&fit, 0, 4), -1);
+    assert_int_equal(xb_column_fit_row(&fit, 1, 8), 5); /* another tile counts anew */
+    xb_column_fit_start(&fit, 4);
+    assert_int_equal(xb_column_fit_row(&fit, 0, 4), -1);
+    assert_int_equal(xb_column_fit_row(&fit, 0, 4), 0);
+    xb_column_fit_free(&fit);
+    xb_ctx_destroy(ctx);
+}
+
 /* Mean over inputs of the squared distance of an array's mean output from the model's. */
 static double distance(xb_ctx *ctx, const xb_model *m, const xb_array *array)
 {
@@ -389,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_without_noise_are_found),
+        cmocka_unit_test(the_examined_operation_is_found_once),
         cmocka_unit_test(noisy_columns_learn_from_each_other),
         cmocka_unit_test(columns_are_trusted_as_far_as_they_are_known),
         cmocka_unit_test(calibration_gives_back_what_wires_take),

@@ -213,12 +213,32 @@ static void forms_are_known(void **state)
     assert_true(xb_quadratic_tail(&a, 0) == 1 && xb_quadratic_tail(&a, 1e6) == 0);
 }
 
+/* Curvatures 4, 0 and 1 along axes: only the flat one is unknown. */
+static void a_flat_direction_is_unknown_alone(void **state)
+{
+    (void)state;
+    const xb_problem p = {.n = 3};
+    xb_optimum at = {.hessian = {-4, 0, 0, 0, 0, 0, 0, 0, -1}};
+    double covariance[9];
+    xb_covariance(covariance, &p, &at);
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+            if (a != b) assert_close_floor(covariance[3 * a + b], 0, 1e-12, 1);
+    assert_close(covariance[0], 0.25, 1e-12);
+    assert_true(isinf(covariance[4]));
+    assert_close(covariance[8], 1, 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(look_sees),         cmocka_unit_test(sums_are_sums),
-        cmocka_unit_test(misfit_is_the_sum), cmocka_unit_test(runs_are_the_same),
-        cmocka_unit_test(graded_is_exact),   cmocka_unit_test(forms_are_known),
+        cmocka_unit_test(a_flat_direction_is_unknown_alone),
+        cmocka_unit_test(look_sees),
+        cmocka_unit_test(sums_are_sums),
+        cmocka_unit_test(misfit_is_the_sum),
+        cmocka_unit_test(runs_are_the_same),
+        cmocka_unit_test(graded_is_exact),
+        cmocka_unit_test(forms_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

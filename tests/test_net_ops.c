@@ -42,6 +42,7 @@ static const op_case cases[] = {
     /* blocks: what runs as one where it can (run/fuse.c), as vector kernels alone do */
     {"conv 3, relu, maxpool 2", {6, 8, 3}},
     {"conv 17 nobias, relu, maxpool 2", {5, 7, 2}},
+    {"conv 3, relu, maxpool 2 ceil", {5, 9, 3}}, /* five windows, the last cut */
     {"conv 16 valid, relu, maxpool 2 ceil", {7, 6, 5}},
     {"conv 33 valid, relu, maxpool 2", {6, 9, 1}},
     {"conv 2, relu, maxpool 2 ceil, elu", {5, 5, 17}},
@@ -205,8 +206,7 @@ static int64_t backends(void)
 
 static void check_case(const op_case *c, const way *w, int64_t batch)
 {
-    for (int i = 0; i < backends(); i++)
-        check_backend(c, w, batch, xb_backend_name(i));
+    for (int i = 0; i < backends(); i++) check_backend(c, w, batch, xb_backend_name(i));
 }
 
 #endif

@@ -335,6 +335,11 @@ static void options_are_checked(void **state)
     opt = options_of(XB_ESTIMATOR_SHARED, INT32_MAX, NULL);
     assert_int_equal(xb_pass_create(ctx, &pass, wide, &opt), XB_E_MEMORY);
     xb_net_destroy(wide);
+    assert_ok(ctx, xb_net_parse(ctx, &wide, "dense 1000000, dense 1", features3, NULL));
+    assert_int_equal(xb_pass_create(ctx, &pass, wide, &opt), XB_E_MEMORY);
+    assert_string_equal(xb_ctx_message(ctx),
+                        "a batch of 2147483647 is more than memory can hold");
+    xb_net_destroy(wide);
     for (int e = 0; e <= XB_ESTIMATOR_LOCAL; e++) {
         xb_estimator found;
         assert_ok(ctx,

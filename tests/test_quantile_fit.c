@@ -1,6 +1,6 @@
 /* test_quantile_fit.c: the one-polynomial quantiles that the study "quantile" compares.
  */
-#include "xbtest.h"
+#include "studytest.h"
 
 #include "study/brent.h"
 #include "study/quantile_fit.h"
@@ -79,11 +79,66 @@ static void corrected_fit_is_refused_where_useless(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* log q - log N(0, variance), of a draw within the support. */
+static double log_ratio(const xb_law *law, double x)
+{
+    const double inside = 1 - 1e-12, y = fmin(fmax(x, -inside), inside);
+    const double variance = xb_law_moments(law).variance;
+    return xb_law_log_pdf(law, y) + 0.5 * y * y / variance +
+           0.5 * log(2 * M_PI * variance);
+}
+
+/* The bias of a fit of degree 10 by the midpoint rule in s, v = s^2/2. */
+static double bias_of(xb_ctx *ctx, const xb_law *law, xb_quantile_kind kind)
+{
+    enum { POINTS = 200000 };
+    xb_quantile_fit *fit = NULL;
+    assert_ok(ctx, xb_quantile_fit_create(ctx, &fit, law, kind, 10, true));
+    double sum = 0;
+    for (int i = 0; i < POINTS; i++) {
+        double s = (i + 0.5) / POINTS, v = 0.5 * s * s;
+        sum += 2 * s / POINTS *
+               (log_ratio(law, xb_quantile_fit_eval(fit, v)) -
+                log_ratio(law, xb_law_quantile(law, v)));
+    }
+    xb_quantile_fit_destroy(fit);
+    return sum;
+}
+
+static void the_study_has_the_bias_and_both_tails(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_study *study = NULL;
+    xb_study_options o = xb_study_options_default();
+    o.quick = true;
+    o.device_law = "mtj:B=0.15,w=0.5";
+    assert_ok(ctx, xb_study_run(ctx, &study, "quantile", &o));
+    xb_law *law = test_law(ctx, o.device_law);
+    assert_close(fact(study, "bias_corrected"), bias_of(ctx, law, XB_QUANTILE_CORRECTED),
+                 1e-4);
+    assert_close(fact(study, "bias_spectral"), bias_of(ctx, law, XB_QUANTILE_SPECTRAL),
+                 1e-4);
+    const xb_table *t = xb_study_table(study, "sampler");
+    assert_non_null(t);
+    double largest[5] = {0};
+    for (int64_t r = 0; r < xb_table_row_count(t); r++)
+        for (int c = 1; c < 5; c++) largest[c] = fmax(largest[c], xb_table_get(t, r, c));
+    for (int c = 1; c < 5; c++) { /* each tail has an error, and a small one */
+        assert_at_most(largest[c], c < 3 ? 5e-7 : 1e-9);
+        assert_true(largest[c] > 0);
+    }
+    xb_law_destroy(law);
+    xb_study_destroy(study);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(brent_finds_roots),
         cmocka_unit_test(paper_fits_converge_as_known),
+        cmocka_unit_test(the_study_has_the_bias_and_both_tails),
         cmocka_unit_test(corrected_fit_is_refused_where_useless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,6 +141,25 @@ static void predictions_and_files_follow(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Levels that are squares: straight lines between the knots, 0 and 1 at the ends. */
+static void levels_between_knots_are_on_lines(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = small_model(ctx, 1);
+    double level[XB_CALIBRATION_LEVELS];
+    for (int i = 0; i < XB_CALIBRATION_LEVELS; i++) level[i] = pow(0.01 * (i + 1), 2);
+    assert_close(xb_model_calibrated_level(m, 0.015), 0.015, 0); /* none yet */
+    assert_ok(ctx, xb_model_set_calibration(ctx, m, level));
+    assert_close(xb_model_calibrated_level(m, 0.005), 0.5e-4, 1e-9);
+    for (int i = 1; i < XB_CALIBRATION_LEVELS; i++)
+        assert_close(xb_model_calibrated_level(m, 0.01 * i + 0.005),
+                     0.5 * (level[i - 1] + level[i]), 1e-9);
+    assert_close(xb_model_calibrated_level(m, 0.995), 0.5 * (0.9801 + 1), 1e-9);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 static void what_cannot_be_recalibrated_is_refused(void **state)
 {
     (void)state;
@@ -181,6 +200,7 @@ int main(void)
         cmocka_unit_test(coverage_becomes_right),
         cmocka_unit_test(the_right_stays_right),
         cmocka_unit_test(predictions_and_files_follow),
+        cmocka_unit_test(levels_between_knots_are_on_lines),
         cmocka_unit_test(what_cannot_be_recalibrated_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
