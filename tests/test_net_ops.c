@@ -205,8 +205,7 @@ static int64_t backends(void)
 
 static void check_case(const op_case *c, const way *w, int64_t batch)
 {
-    for (int i = 0; i < backends(); i++)
-        check_backend(c, w, batch, xb_backend_name(i));
+    for (int i = 0; i < backends(); i++) check_backend(c, w, batch, xb_backend_name(i));
 }
 
 #endif
