@@ -62,12 +62,6 @@ xb_status cli_draws_find(xb_ctx *ctx, cli_draws *out, const xb_model *model,
 
 void cli_draws_free(cli_draws *d) { xb_stopping_destroy(d->settled); }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* What that share of the rows needs at most. */
 static double needed_by(const xb_stopping *s, double share)
 {
@@ -75,8 +69,8 @@ static double needed_by(const xb_stopping *s, double share)
     double *order = malloc((size_t)n * sizeof *order), found = NAN;
     if (!order) return NAN;
     for (int64_t i = 0; i < n; i++) order[i] = xb_stopping_needed(s)[i];
-    qsort(order, (size_t)n, sizeof *order, ascending);
-    found = order[(int64_t)ceil(share * (double)n) - 1];
+    if (xb_sort_doubles(NULL, order, n) == XB_OK)
+        found = order[(int64_t)ceil(share * (double)n) - 1];
     free(order);
     return ceil(found);
 }

@@ -24,10 +24,10 @@ void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *dig
 /* name NULL: the value that was swept. */
 json_t *cli_case_json(const char *name, double value, const xb_assay_result *r);
 
-/* Column 0 the number swept, then, of the scores and of how far the predictive moved, NAME
- * (a mean over chips), NAME_error (of reads and chips), NAME_digital or NAME_tolerance,
- * NAME_q05 and NAME_q95 (over chips); shares of verdicts and the number of chips; destroy
- * it. */
+/* Column 0 the number swept, then, of the scores and of how far the predictive moved,
+ * NAME (a mean over chips), NAME_error (of reads and chips), NAME_digital or
+ * NAME_tolerance, NAME_q05 and NAME_q95 (over chips); shares of verdicts and the number
+ * of chips; destroy it. */
 xb_status cli_cases_table(xb_ctx *ctx, xb_table **out, const char *key,
                           const cli_case *cases, int count,
                           const xb_assay_result *digital, double tolerance);

@@ -6,6 +6,7 @@
 #include <locale.h>
 
 #include "folder.h"
+#include "unixtest.h"
 #include "scratch.h"
 
 /* Numbers have a comma from here on: "1,5". */

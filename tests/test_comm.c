@@ -3,7 +3,11 @@
  * for any number of ranks, also where some have nothing. */
 #include "xbtest.h"
 
+#ifdef _WIN32
+#define sched_yield() usleep(0)
+#else
 #include <sched.h>
+#endif
 
 #include "backend/crew.h"
 #include "base/comm.h"

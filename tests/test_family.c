@@ -4,7 +4,6 @@
 #include "traintest.h"
 
 #include <dirent.h>
-#include <sys/stat.h>
 
 #include "law/family.h"
 #include "rule/standard.h"

@@ -3,7 +3,6 @@
  * command is walked through by tests/fault/outputs.py. */
 #include "base/files.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/outfile.h"
@@ -11,6 +10,7 @@
 #include "failalloc.h"
 #include "folder.h"
 #include "scratch.h"
+#include "unixtest.h"
 
 static const char numbers[] = "1\n2\n3\n";
 
@@ -49,10 +49,12 @@ static void what_was_read_is_not_written(void **state)
     snprintf(input, sizeof input, "%s", scratch_write(&s, "in.csv", numbers, 6));
     read_numbers(ctx, input);
     snprintf(path, sizeof path, "%s", scratch_path(&s, "soft"));
-    assert_int_equal(symlink("in.csv", path), 0);
-    assert_int_equal(link(input, scratch_path(&s, "hard")), 0);
+    if (ON_UNIX) {
+        assert_int_equal(symlink("in.csv", path), 0);
+        assert_int_equal(link(input, scratch_path(&s, "hard")), 0);
+    }
     static const char *const names[] = {"in.csv", "./in.csv", "soft", "hard"};
-    for (int i = 0; i < XB_COUNT(names); i++) {
+    for (int i = 0; i < (ON_UNIX ? XB_COUNT(names) : 2); i++) {
         assert_int_equal(xb_outfile_text(ctx, scratch_path(&s, names[i]), "lost"),
                          XB_E_ARGUMENT);
         assert_says(ctx, "would overwrite the input", "in.csv");
@@ -65,7 +67,7 @@ static void what_was_read_is_not_written(void **state)
     assert_string_equal(xb_files_written_name(ctx, 0), input);
     assert_int_equal(xb_files_written_count(ctx), 1);
     xb_ctx_destroy(ctx);
-    assert_int_equal(scratch_remove(&s), 3);
+    assert_int_equal(scratch_remove(&s), ON_UNIX ? 3 : 1);
 }
 
 static void what_was_written_may_be_read_and_written(void **state)
@@ -241,7 +243,7 @@ static void a_stage_has_its_last_word_last(void **state)
     xb_ctx *ctx = test_ctx();
     xb_stage *stage = NULL;
     scratch_write(&s, "page", "old", 3);
-    assert_int_equal(mkdir(scratch_path(&s, "b"), 0777), 0);
+    assert_true(xb_os_make_folder(scratch_path(&s, "b")));
     assert_ok(ctx, xb_stage_open(ctx, &stage, s.dir));
     write_staged(ctx, stage, "a");
     write_staged(ctx, stage, "b");

@@ -1,12 +1,10 @@
 /* test_npy.c: NPY files in and out, against bytes that numpy wrote, and every
  * way in which such a file can lie about itself. */
-#define _GNU_SOURCE /* memmem */
 #include "scratch.h"
-
-#include <sys/stat.h>
 
 #include "base/ctx.h"
 #include "failalloc.h"
+#include "unixtest.h"
 
 /* Written by numpy 2.4.6, numpy.lib.format.write_array of
  *   f8: array([1.5, -2.25, 1e-300])
@@ -143,9 +141,9 @@ static void shapes_come_back(void **state)
         scratch_path(&s, "s.npy");
         assert_ok(ctx,
                   xb_npy_write(ctx, s.path, x, XB_F64, cases[c].shape, cases[c].ndim));
-        struct stat info;
-        assert_int_equal(stat(s.path, &info), 0);
-        assert_int_equal((info.st_size - n * 8) % 64, 0);
+        xb_os_info info;
+        assert_true(xb_os_look(&info, s.path));
+        assert_int_equal((info.size - n * 8) % 64, 0);
         array a = read_array(ctx, s.path);
         assert_ok(ctx, a.status);
         assert_int_equal(a.ndim, cases[c].ndim);
@@ -425,16 +423,26 @@ static void columns_come_from_arrays(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Where the text starts in bytes that hold NULs. */
+static char *text_in(unsigned char *bytes, size_t size, const char *text)
+{
+    const size_t n = strlen(text);
+    for (size_t i = 0; i + n <= size; i++)
+        if (memcmp(bytes + i, text, n) == 0) return (char *)bytes + i;
+    return NULL;
+}
+
 /* Through a pipe the size is unknown: an absurd shape must not ask for memory
  * that the data do not fill. */
 static void pipes_are_not_trusted(void **state)
 {
     (void)state;
+    UNIX_ONLY("it reads from a pipe");
     xb_ctx *ctx = test_ctx();
     for (int lie = 0; lie < 3; lie++) {
         unsigned char bytes[sizeof numpy_f8];
         memcpy(bytes, numpy_f8, sizeof bytes);
-        char *shape = memmem(bytes, sizeof bytes, "(3,), }        ", 15);
+        char *shape = text_in(bytes, sizeof bytes, "(3,), }        ");
         assert_non_null(shape);
         if (lie == 1) memcpy(shape, "(100000000000,)}", 16);
         if (lie == 2) memcpy(shape, "(2,)", 4);

@@ -371,6 +371,7 @@ static void formats_are_printfs(void **state)
 static void the_locale_does_not_matter(void **state)
 {
     (void)state;
+    UNIX_ONLY("it makes a locale with localedef");
     char ours[XB_NUMBER_TEXT_MAX];
     double slow = NAN, fast = NAN;
     scratch s = comma_locale_set();
@@ -387,6 +388,7 @@ static void the_locale_does_not_matter(void **state)
 static void texts_keep_their_points(void **state)
 {
     (void)state;
+    UNIX_ONLY("it makes a locale with localedef");
     static const char net_text[] =
         "dense 2, batchnorm momentum 0.9 epsilon 1e-05, dense 1";
     char prior_text[XB_PRIOR_TEXT], schedule_text[XB_SCHEDULE_TEXT];

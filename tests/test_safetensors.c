@@ -2,11 +2,10 @@
  * Python package wrote, and every way in which such a file can lie. */
 #include "scratch.h"
 
-#include <sys/stat.h>
-
 #include "base/ctx.h"
 #include "crossbayes/safetensors.h"
 #include "failalloc.h"
+#include "unixtest.h"
 
 /* safetensors 0.8.0 (PyPI), numpy 2.4.6: safetensors.numpy.save of
  *   w: float32 [[1.5, -2, 3.25], [0.1, 1e-40, inf]]   a: float32 [2.5]
@@ -336,6 +335,16 @@ static void false_lengths_are_refused(void **state)
     assert_refused(ctx, s.path, "shorter than 8 bytes");
     assert_refused(ctx, s.dir, "this is a folder");
     assert_refused(ctx, scratch_path(&s, "none"), "cannot read");
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
+static void a_pipe_is_refused(void **state)
+{
+    (void)state;
+    UNIX_ONLY("it makes a pipe with a name");
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
     assert_int_equal(mkfifo(scratch_path(&s, "pipe"), 0600), 0);
     FILE *both_ends = fopen(s.path, "r+"); /* so that opening does not wait */
     assert_int_equal(fwrite(python_bytes, 1, sizeof python_bytes, both_ends),
@@ -507,6 +516,7 @@ int main(void)
         cmocka_unit_test(unaligned_files_are_read),
         cmocka_unit_test(lies_are_refused),
         cmocka_unit_test(false_lengths_are_refused),
+        cmocka_unit_test(a_pipe_is_refused),
         cmocka_unit_test(every_flipped_byte_is_survived),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(wrong_tensors_are_not_written),

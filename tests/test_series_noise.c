@@ -1,7 +1,7 @@
 /* test_series_noise.c: how often stationary noise is taken for something else. Each
- * search states a rate of 1 %; the short form runs 50 traces of each kind of noise and fails
- * where more are found than a binomial of 1 % reaches with probability 0.00015 (5 or
- * more), the long form 1000 (24 or more: 0.0001). Three kinds, five searches: a false
+ * search states a rate of 1 %; the short form runs 50 traces of each kind of noise and
+ * fails where more are found than a binomial of 1 % reaches with probability 0.00015 (5
+ * or more), the long form 1000 (24 or more: 0.0001). Three kinds, five searches: a false
  * alarm of the short form in about 0.2 %, with its seed fixed. */
 #include "seriestest.h"
 

@@ -55,6 +55,13 @@ enum { SANITIZED = 0 };
 #define OPTIMISED_ONLY() ((void)0)
 #endif
 
+/* A test that compares with a library (tests/CMakeLists.txt) which is not there. */
+#define SKIP_WITHOUT(library)                                                            \
+    do {                                                                                 \
+        print_message("skipped: %s: it compares with %s\n", __func__, library);          \
+        skip();                                                                          \
+    } while (0)
+
 /* At most `limit`, printed otherwise. */
 #define assert_at_most(a, limit)                                                         \
     do {                                                                                 \

@@ -25,7 +25,8 @@ void xb_host_cells_fill(const xb_backend *b, const xb_ctx *ctx,
                         const xb_cell_block *block);
 void xb_host_cells_chain(const xb_backend *b, const xb_ctx *ctx,
                          const xb_cell_block *block);
-/* round_ops.c */
+/* round_ops.c; first the largest |x|, 0 of none. */
+double xb_largest_size(const float *x, int64_t n);
 void xb_host_written(const xb_backend *b, const xb_ctx *ctx,
                      const xb_written_block *block);
 void xb_host_spread_fill(const xb_backend *b, const xb_ctx *ctx,

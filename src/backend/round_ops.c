@@ -57,7 +57,7 @@ const xb_layer_ops xb_ops_rounding = {
 
 /* ---- weights */
 
-static double largest(const float *x, int64_t n)
+double xb_largest_size(const float *x, int64_t n)
 {
     double top = 0;
     for (int64_t i = 0; i < n; i++) top = fmax(top, fabs((double)x[i]));
@@ -67,9 +67,9 @@ static double largest(const float *x, int64_t n)
 void xb_host_written(const xb_backend *b, const xb_ctx *ctx, const xb_written_block *w)
 {
     (void)b, (void)ctx;
-    const double top = largest(w->mu, w->n);
+    const double top = xb_largest_size(w->mu, w->n);
     const double step = w->levels > 0 ? top / (double)w->levels : 0;
-    const double least = w->sigma ? w->floor * largest(w->sigma, w->n) : 0;
+    const double least = w->sigma ? w->floor * xb_largest_size(w->sigma, w->n) : 0;
     if (w->error > 0) xb_sampler_fill(w->normal, w->mu_to, w->n, &w->where, 0);
     for (int64_t i = 0; i < w->n; i++) { /* (V61) */
         const double missed = w->error > 0 ? w->error * top * (double)w->mu_to[i] : 0;

@@ -1,6 +1,6 @@
 /* steps.h: many training steps of a small net of dense layers as one call, for backends
  * on which a call costs more than the arithmetic of a step. vi/train_leap.c and
- * vi/energy_walk.c make them; vi/train_step.c defines a step (maths V1-V8, N1, N7, N8,
+ * vi/energy_steps.c make them; vi/train_step.c defines a step (maths V1-V8, N1, N7, N8,
  * N11, N13, N14, N16). */
 #ifndef XB_BACKEND_STEPS_H
 #define XB_BACKEND_STEPS_H

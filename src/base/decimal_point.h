@@ -7,6 +7,10 @@
 
 #include "base/os_print.h"
 
+/* macOS's headers have macros of the same names, which check the buffer's size. */
+#undef snprintf
+#undef vsnprintf
+
 #define snprintf(...) xb_os_snprintf(__VA_ARGS__)
 #define vsnprintf(...) xb_os_vsnprintf(__VA_ARGS__)
 #define fprintf(...) xb_os_fprintf(__VA_ARGS__)

@@ -52,7 +52,7 @@ void xb_fft_forward(const xb_fft *fft, double complex *z)
                 double complex r = fft->root[k * stride];
                 /* by parts: no check for infinities, as C's own product has */
                 double complex t = xb_cmplx(creal(b) * creal(r) - cimag(b) * cimag(r),
-                                         creal(b) * cimag(r) + cimag(b) * creal(r));
+                                            creal(b) * cimag(r) + cimag(b) * creal(r));
                 z[start + k] = a + t;
                 z[start + k + half] = a - t;
             }

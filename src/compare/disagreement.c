@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "predict/predict.h"
 
 struct xb_disagreement {
     const xb_model *model;                                  /* borrowed */
@@ -72,14 +73,6 @@ xb_status xb_disagreement_create(xb_ctx *ctx, xb_disagreement **out, int64_t n,
     return XB_OK;
 }
 
-static double entropy_of(const double *p, int64_t classes)
-{
-    double h = 0;
-    for (int64_t k = 0; k < classes; k++)
-        if (p[k] > 0) h -= p[k] * log(p[k]);
-    return h;
-}
-
 /* Sums of one row; numbers about `centre`, so that nothing cancels. */
 static void take_row(xb_disagreement *d, const double *value, int64_t stride,
                      double centre)
@@ -92,7 +85,7 @@ static void take_row(xb_disagreement *d, const double *value, int64_t stride,
             const double *v = value + s * stride;
             for (int64_t k = 0; k < d->width; k++)
                 d->sum[cell * d->width + k] += v[k] - centre;
-            d->inner[cell] += d->classes > 0 ? entropy_of(v, d->classes)
+            d->inner[cell] += d->classes > 0 ? xb_class_entropy(v, d->classes)
                                              : (v[0] - centre) * (v[0] - centre);
         }
 }
@@ -146,11 +139,11 @@ static parts of_classes(const xb_disagreement *d, int v)
     for (int64_t i = 0; i < d->members; i++) {
         double entropies, draws = fold_member(d, v, i, &entropies);
         const double *mean = d->mean + i * d->width;
-        within += entropy_of(mean, d->classes) / m;
+        within += xb_class_entropy(mean, d->classes) / m;
         inside += draws > 0 ? entropies / draws / m : 0;
         for (int64_t k = 0; k < d->width; k++) all[k] += mean[k] / m;
     }
-    const double whole = entropy_of(all, d->classes);
+    const double whole = xb_class_entropy(all, d->classes);
     return (parts){fmax(0, whole - within), fmax(0, whole - inside)};
 }
 

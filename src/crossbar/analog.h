@@ -275,6 +275,8 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog);
 void xb_reader_free(xb_reader *r);
 /* The number of inputs read at once: all that fit if they share a draw, else one. */
 int64_t xb_reader_batch(const xb_analog *analog);
+/* The numbers of its widest activation. */
+int64_t xb_reader_widest(const xb_net *net);
 /* The number of rows of a layer's matrix product that are made at once for `inputs`. */
 int64_t xb_reader_rows(const xb_analog_layer *layer, int64_t inputs);
 /* out [rows][outputs] of read s for inputs first .. first + rows - 1, x [rows][input].

@@ -58,14 +58,6 @@ static void cut(cutter *c, float **part, int64_t n)
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static int64_t widest_of(const xb_net *net)
-{
-    int64_t widest = xb_shape_size(net->input);
-    for (int l = 0; l < net->n_layer; l++)
-        widest = larger(widest, xb_shape_size(net->layer[l].out));
-    return widest;
-}
-
 static void cut_layers(cutter *c, backend_read *r)
 {
     const xb_analog *a = r->analog;
@@ -95,7 +87,7 @@ static int64_t cut_all(backend_read *r, float *buffer)
     cutter c = {buffer, 0};
     const xb_analog *a = r->analog;
     const xb_net *net = a->model->net;
-    const int64_t wide = r->run.batch * widest_of(net);
+    const int64_t wide = r->run.batch * xb_reader_widest(net);
     cut(&c, &r->mu, net->param_count);
     cut(&c, &r->sigma, net->param_count);
     cut(&c, &r->theta, net->param_count);

@@ -36,7 +36,7 @@ int64_t xb_reader_rows(const xb_analog_layer *layer, int64_t inputs)
     return is_conv(layer) ? lines_of(layer) * layer->layer->window.ow : inputs;
 }
 
-static int64_t widest_of(const xb_net *net)
+int64_t xb_reader_widest(const xb_net *net)
 {
     int64_t widest = xb_shape_size(net->input);
     for (int l = 0; l < net->n_layer; l++)
@@ -47,7 +47,7 @@ static int64_t widest_of(const xb_net *net)
 int64_t xb_reader_batch(const xb_analog *analog)
 {
     if (analog->array.redraw != XB_REDRAW_NETWORK) return 1;
-    int64_t fit = BATCH_ROOM / widest_of(analog->model->net);
+    int64_t fit = BATCH_ROOM / xb_reader_widest(analog->model->net);
     return fit < 1 ? 1 : fit < BATCH_MOST ? fit : BATCH_MOST;
 }
 
@@ -60,7 +60,7 @@ typedef struct reader_sizes {
 static reader_sizes sizes_of(const xb_analog *a, int64_t batch)
 {
     const xb_net *net = a->model->net;
-    reader_sizes s = {.activation = batch * widest_of(net), .z = net->param_count};
+    reader_sizes s = {.activation = batch * xb_reader_widest(net), .z = net->param_count};
     const xb_run run = {.net = net, .kernels = a->kernels, .batch = batch};
     for (int l = 0; l < net->n_layer; l++) {
         const xb_layer_ops *ops = xb_host_layer(&net->layer[l]);

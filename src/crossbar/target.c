@@ -4,14 +4,8 @@
  * the largest width, whatever gain its column then needs. */
 #include <math.h>
 
+#include "backend/host.h"
 #include "crossbar/cells.h"
-
-static double largest(const float *x, int64_t n)
-{
-    double top = 0;
-    for (int64_t i = 0; i < n; i++) top = fmax(top, fabs((double)x[i]));
-    return top;
-}
 
 double xb_cells_scale(const xb_cells *c, const xb_array *a)
 {
@@ -27,7 +21,7 @@ double xb_cells_per_us(const xb_cells *c, const xb_array *a)
 void xb_cells_target(xb_cells *c, const xb_array *a, const float *mu, const float *sigma)
 {
     int64_t n = c->in * c->out;
-    c->weight_top = largest(mu, n);
+    c->weight_top = xb_largest_size(mu, n);
     double scale = xb_cells_scale(c, a);
     for (int64_t i = 0; i < n; i++) { /* (X1) */
         double g = scale * (double)mu[i];
@@ -35,7 +29,7 @@ void xb_cells_target(xb_cells *c, const xb_array *a, const float *mu, const floa
         c->minus[i] = a->g_min_us + fmax(-g, 0);
     }
     if (!c->width) return;
-    c->sigma_top = largest(sigma, n);
+    c->sigma_top = xb_largest_size(sigma, n);
     c->width_max = a->sigma_max_us > 0 ? a->sigma_max_us : a->g_max_us - a->g_min_us;
     c->width_min = a->sigma_min_us;
     double per = c->sigma_top > 0 ? c->width_max / c->sigma_top : 0;

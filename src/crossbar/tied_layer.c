@@ -220,19 +220,12 @@ static void spread(xb_analog *analog, const xb_chip *chip, const xb_analog_layer
             (float)exp(s * (double)chip->draws[i] - 0.5 * s * s);
 }
 
-static double largest(const float *x, int64_t n)
-{
-    double top = 0;
-    for (int64_t i = 0; i < n; i++) top = fmax(top, fabs((double)x[i]));
-    return top;
-}
-
 xb_status xb_tied_programme(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip,
                             xb_analog_layer *p)
 {
     const xb_model *m = analog->model;
-    p->weight_top = largest(m->mu + p->offset, p->size);
-    p->sigma_top = largest(m->sigma + p->offset, p->size);
+    p->weight_top = xb_largest_size(m->mu + p->offset, p->size);
+    p->sigma_top = xb_largest_size(m->sigma + p->offset, p->size);
     XB_TRY(write_cells(ctx, analog, chip, p));
     spread(analog, chip, p);
     return analog->bend ? xb_shape_make(ctx, analog, chip, p) : XB_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crossbayes/extend.h"
 #include "device/relaxation.h"
 #include "fit/fit.h"
 #include "law/lawfile.h"
@@ -86,12 +87,6 @@ static xb_status describe(xb_ctx *ctx, xb_state_record *out, const reading_of *r
 
 /* ---- one shape or several */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static xb_status standardise(xb_ctx *ctx, reading_of *r)
 {
     const double *x = xb_series_values(r->series);
@@ -100,8 +95,7 @@ static xb_status standardise(xb_ctx *ctx, reading_of *r)
     r->sorted = xb_new(ctx, r->count, sizeof *r->sorted);
     if (!r->sorted) return XB_E_MEMORY;
     for (int64_t i = 0; i < r->count; i++) r->sorted[i] = (x[i] - mean) / sd;
-    qsort(r->sorted, (size_t)r->count, sizeof *r->sorted, ascending);
-    return XB_OK;
+    return xb_sort_doubles(ctx, r->sorted, r->count);
 }
 
 /* The largest distance of two distribution functions. */
@@ -168,7 +162,8 @@ static void choose_law(xb_ctx *ctx, xb_device *d, const reading_of *r)
 static int by_conductance(const void *left, const void *right)
 {
     const xb_state_record *a = left, *b = right;
-    return ascending(&a->trace.conductance, &b->trace.conductance);
+    const double x = a->trace.conductance, y = b->trace.conductance;
+    return (x > y) - (x < y);
 }
 
 /* Called last, because it changes the order that the other steps rely on. */

@@ -479,7 +479,7 @@ static bool is_worth(const draw_job *job)
 
 /* A draw is a function of its number (P1), so it is the same whoever makes it; all ranks
  * have all of them then. */
-static xb_status run_dealt(xb_ctx *ctx, const draw_job *job, xb_comm *comm)
+static xb_status run_by_ranks(xb_ctx *ctx, const draw_job *job, xb_comm *comm)
 {
     const int64_t width = job->rows->n * xb_model_outputs(job->model);
     int64_t *cut = xb_new(ctx, comm->size + 1, sizeof *cut);
@@ -504,7 +504,7 @@ static xb_status run_together_or_here(xb_ctx *ctx, draw_job *job, double *sd)
         return run(ctx, job, sd);
     XB_TRY(check(ctx, job->model, job->rows, job->first, job->count));
     XB_TRY(comm->meet(ctx, comm));
-    XB_TRY(run_dealt(ctx, job, comm));
+    XB_TRY(run_by_ranks(ctx, job, comm));
     if (!sd) return XB_OK;
     if (xb_model_of_counts(job->model)) {
         xb_count_sds(job->model, sd, job->value,

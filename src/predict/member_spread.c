@@ -33,7 +33,7 @@ xb_draw_summary xb_members_summarise(double *between, const double *value, int64
     return all;
 }
 
-static double entropy_of(const double *p, int64_t classes)
+double xb_class_entropy(const double *p, int64_t classes)
 {
     double h = 0;
     for (int64_t k = 0; k < classes; k++)
@@ -56,5 +56,5 @@ double xb_members_information(const double *value, int64_t draws, int64_t stride
             room[k] += p / (double)members;
         }
     }
-    return fmax(0, entropy_of(room, classes) - inner);
+    return fmax(0, xb_class_entropy(room, classes) - inner);
 }

@@ -164,14 +164,6 @@ static void summarise_count(const summary_job *job, int64_t i, const double *rat
         xb_draws_needed(s.error, job->p->sd[at], job->tolerance, job->p->draws);
 }
 
-static double entropy_of(const double *p, int64_t classes)
-{
-    double h = 0;
-    for (int64_t k = 0; k < classes; k++)
-        if (p[k] > 0) h -= p[k] * log(p[k]);
-    return h;
-}
-
 static void summarise_class(const summary_job *job, int64_t i, double *room,
                             double *error)
 {
@@ -193,8 +185,9 @@ static void summarise_class(const summary_job *job, int64_t i, double *room,
     for (int64_t k = 1; k < classes; k++)
         if (mean[k] > mean[p->class[at]]) p->class[at] = k;
     for (int64_t d = 0; d < p->draws; d++)
-        inner += entropy_of(value + d * job->rows * classes, classes) / (double)p->draws;
-    p->entropy[at] = entropy_of(mean, classes);
+        inner +=
+            xb_class_entropy(value + d * job->rows * classes, classes) / (double)p->draws;
+    p->entropy[at] = xb_class_entropy(mean, classes);
     p->information[at] = fmax(0, p->entropy[at] - inner);
     if (p->between)
         p->between[at] = xb_members_information(value, p->draws, job->rows * classes,
@@ -482,7 +475,7 @@ xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *mode
     if (chosen.draws == 0)
         XB_TRY(xb_predict_enough(ctx, &chosen.draws, model, rows, &chosen));
     if (xb_work_is_sent(ctx))
-        return xb_predict_rows_dealt(ctx, out, model, rows, &chosen);
+        return xb_predict_rows_by_processes(ctx, out, model, rows, &chosen);
     return xb_predict_rows_here(ctx, out, model, rows, &chosen, NULL);
 }
 

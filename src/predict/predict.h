@@ -43,16 +43,19 @@ xb_status xb_prediction_room(xb_ctx *ctx, xb_prediction **out, const xb_model *m
 void xb_prediction_take_error(xb_prediction *p, double error);
 
 /* xb_predict_rows by this process alone, and by all that the context deals to: rows where
- * there are many (rows_dealt.c), else draws (draws_dealt.c). The options are checked and
- * opt->draws is not 0. `given` are the outputs of all draws, as xb_predict_raw_rows has
- * them for numbers, for classes as xb_predict_draws_rows; NULL: they are made. */
+ * there are many (rows_by_processes.c), else draws (draws_by_processes.c). The options
+ * are checked and opt->draws is not 0. `given` are the outputs of all draws, as
+ * xb_predict_raw_rows has them for numbers, for classes as xb_predict_draws_rows; NULL:
+ * they are made. */
 xb_status xb_predict_rows_here(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                                const xb_rows *rows, const xb_predict_options *opt,
                                const void *given);
-xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
-                                const xb_rows *rows, const xb_predict_options *opt);
-xb_status xb_predict_draws_dealt(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
-                                 const xb_rows *rows, const xb_predict_options *opt);
+xb_status xb_predict_rows_by_processes(xb_ctx *ctx, xb_prediction **out,
+                                       const xb_model *model, const xb_rows *rows,
+                                       const xb_predict_options *opt);
+xb_status xb_predict_draws_by_processes(xb_ctx *ctx, xb_prediction *p,
+                                        const xb_model *model, const xb_rows *rows,
+                                        const xb_predict_options *opt);
 /* The rows of `part` from row `first` on. */
 void xb_prediction_place(xb_prediction *p, int64_t first, const xb_prediction *part);
 
@@ -117,6 +120,8 @@ xb_status xb_predict_adaptive(xb_ctx *ctx, xb_prediction *out, const xb_model *m
  * between their means, with the noise subtracted. One member: 0. */
 xb_draw_summary xb_members_summarise(double *between, const double *value, int64_t draws,
                                      int64_t stride, int64_t members);
+/* The entropy of a distribution over classes. */
+double xb_class_entropy(const double *p, int64_t classes);
 /* (P7) The information between member and class, of probabilities [draws][stride] by
  * class: the entropy of their mean less the mean entropy of the members' means. `room`
  * [classes]. */

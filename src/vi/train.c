@@ -28,18 +28,13 @@ static void trace_epoch(xb_trainer *t, double validation)
     row[XB_HISTORY_VALIDATION] = validation;
 }
 
-static void move(const xb_trainer *t, float *to, const float *from, int64_t n)
-{
-    t->backend->copy(t->backend, to, from, n * (int64_t)sizeof *to);
-}
-
 static void keep_best(xb_trainer *t, double score)
 {
     if (!(score > t->sums.best_score)) return;
     t->sums.best_score = score;
     t->place.best_epoch = t->place.epoch + 1;
-    move(t, t->best_theta, t->theta, t->n_theta);
-    move(t, t->best_state, t->state, t->states);
+    xb_trainer_copy(t, t->best_theta, t->theta, t->n_theta);
+    xb_trainer_copy(t, t->best_state, t->state, t->states);
 }
 
 static xb_status finish_epoch(xb_trainer *t)

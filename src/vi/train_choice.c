@@ -159,15 +159,15 @@ static xb_status check_ranks(xb_ctx *ctx, int64_t nets)
                    (long long)nets);
 }
 
-static xb_status train_dealt(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
-                             const xb_train_options *opt, bool traced)
+static xb_status train_by_ranks(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
+                                const xb_train_options *opt, bool traced)
 {
     const bool open = is_open(data, opt), any = xb_likelihood_is_open(data, opt);
     const int64_t members = xb_train_member_count(opt, open && data->classes == 0);
     const int64_t tried = any ? 2 : 1, others = members - 1;
     if (!open && !any) {
         XB_TRY(check_ranks(ctx, members));
-        return xb_train_members_dealt(ctx, one, traced, data, opt, members);
+        return xb_train_members_by_ranks(ctx, one, traced, data, opt, members);
     }
     XB_TRY(check_ranks(ctx, open || others < tried ? (others > 2 ? others : 2) : others));
     xb_train_item first = {.data = *data, .opt = *opt, .traced = traced, .out = one};
@@ -178,7 +178,7 @@ static xb_status train_dealt(xb_ctx *ctx, xb_trained *one, const xb_train_data *
     if (status == XB_OK && any)
         status = xb_likelihood_choose(ctx, one, data, opt, traced, true);
     if (status == XB_OK && members > 1)
-        status = xb_train_members_dealt(ctx, one, false, data, opt, members);
+        status = xb_train_members_by_ranks(ctx, one, false, data, opt, members);
     return status;
 }
 
@@ -207,7 +207,7 @@ static xb_status train_together(xb_ctx *ctx, xb_trained *one, const xb_train_dat
     XB_TRY(ctx->comm->meet(ctx, ctx->comm));
     XB_TRY(xb_train_divides(ctx, &divides, data, opt));
     return divides ? train_here(ctx, one, data, opt, report)
-                   : train_dealt(ctx, one, data, opt, report);
+                   : train_by_ranks(ctx, one, data, opt, report);
 }
 
 xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,

@@ -254,8 +254,8 @@ static xb_status take_items(xb_ctx *ctx, team *t, const xb_train_item *item,
     return XB_OK;
 }
 
-static xb_status run_dealt(xb_ctx *ctx, team *t, xb_trained *first, bool traced,
-                           const xb_train_data *data, const xb_train_options *opt)
+static xb_status run_by_ranks(xb_ctx *ctx, team *t, xb_trained *first, bool traced,
+                              const xb_train_data *data, const xb_train_options *opt)
 {
     const int64_t begin = first->model ? 1 : 0;
     xb_train_item *item = xb_new(ctx, t->members, sizeof *item);
@@ -275,9 +275,9 @@ static xb_status run_dealt(xb_ctx *ctx, team *t, xb_trained *first, bool traced,
     return status;
 }
 
-xb_status xb_train_members_dealt(xb_ctx *ctx, xb_trained *first, bool traced,
-                                 const xb_train_data *data, const xb_train_options *opt,
-                                 int64_t members)
+xb_status xb_train_members_by_ranks(xb_ctx *ctx, xb_trained *first, bool traced,
+                                    const xb_train_data *data,
+                                    const xb_train_options *opt, int64_t members)
 {
     xb_train_data same = *data;
     xb_holdout holdout = {0};
@@ -292,7 +292,7 @@ xb_status xb_train_members_dealt(xb_ctx *ctx, xb_trained *first, bool traced,
         status = settle_shape(ctx, &shape, &t, data, opt);
     if (status == XB_OK && xb_train_held(data, opt) > 0)
         status = hold_out(ctx, &same, &holdout, opt);
-    if (status == XB_OK) status = run_dealt(ctx, &t, first, traced, data, opt);
+    if (status == XB_OK) status = run_by_ranks(ctx, &t, first, traced, data, opt);
     if (status == XB_OK && members > 1) status = join(ctx, &first->model, &t);
     for (int64_t i = 1; i < members; i++) xb_model_destroy(t.member[i].model);
     xb_model_destroy(shape);

@@ -224,7 +224,7 @@ static void give_back(xb_trainer *t, float *live)
     free(live);
 }
 
-static void move(const xb_trainer *t, float *to, const float *from, int64_t n)
+void xb_trainer_copy(const xb_trainer *t, float *to, const float *from, int64_t n)
 {
     t->backend->copy(t->backend, to, from, n * (int64_t)sizeof *to);
 }
@@ -248,8 +248,8 @@ xb_status xb_trainer_best_model(xb_ctx *ctx, xb_model **out, xb_trainer *t)
     if (!isfinite(t->sums.best_score)) return xb_trainer_model(ctx, out, t);
     float *kept = lend(t);
     if (!kept) return XB_E_MEMORY;
-    move(t, t->theta, t->best_theta, t->n_theta);
-    move(t, t->state, t->best_state, t->states);
+    xb_trainer_copy(t, t->theta, t->best_theta, t->n_theta);
+    xb_trainer_copy(t, t->state, t->best_state, t->states);
     fetch_numbers(t);
     give_back(t, kept);
     return copy_model(ctx, out, t);

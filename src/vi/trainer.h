@@ -231,7 +231,7 @@ xb_status xb_trainer_unpack(xb_trainer *t, const void *from, int64_t bytes);
 /* What rank 0 goes on from, all others do; `there`: it has loaded a checkpoint. */
 xb_status xb_trainer_share_state(xb_trainer *t, bool there);
 
-/* train_dealt.c: trainings that do not depend on each other, one or several for each
+/* train_by_ranks.c: trainings that do not depend on each other, one or several for each
  * rank. Each has its data, options and result; the first may have a checkpoint, which is
  * rank 0's. A training that diverged leaves its status and line. */
 typedef struct xb_train_item {
@@ -251,7 +251,9 @@ xb_status xb_train_divides(xb_ctx *ctx, bool *out, const xb_train_data *data,
 xb_status xb_checkpoint_save(xb_trainer *t, const char *path);
 xb_status xb_checkpoint_load(xb_trainer *t, const char *path);
 
-/* train_model.c: the model without its numbers, and what a checkpoint must agree with. */
+/* train_model.c: n numbers from one of its buffers to another; the model without its
+ * numbers, and what a checkpoint must agree with. */
+void xb_trainer_copy(const xb_trainer *t, float *to, const float *from, int64_t n);
 xb_status xb_train_model_make(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
                               const xb_train_options *opt);
 xb_status xb_trainer_fingerprint(xb_trainer *t);
@@ -265,9 +267,9 @@ xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *d
 int64_t xb_train_member_count(const xb_train_options *opt, bool open);
 /* The same, each member trained by one rank; with `first` the one in *model is still to
  * be trained too, and its report is wanted. */
-xb_status xb_train_members_dealt(xb_ctx *ctx, struct xb_trained *first, bool traced,
-                                 const xb_train_data *data, const xb_train_options *opt,
-                                 int64_t members);
+xb_status xb_train_members_by_ranks(xb_ctx *ctx, struct xb_trained *first, bool traced,
+                                    const xb_train_data *data,
+                                    const xb_train_options *opt, int64_t members);
 
 /* train_report.c: records a net that was tried and rejected. */
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,

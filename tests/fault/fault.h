@@ -27,7 +27,7 @@ typedef struct fault {
     int kind;
     long at;    /* the call that fails, from 1; of SPACE, the bytes that fit */
     bool stays; /* so do all after it */
-    int error;  /* SHORT: half of it is written; KILLED, INTERRUPTED: a signal before it */
+    int error; /* SHORT: half of it is written; KILLED, INTERRUPTED: a signal before it */
 } fault;
 
 /* Of a text as in XB_FAULT; NO_KIND if it is none. */

@@ -1,7 +1,7 @@
-/* train_dealt.c: trainings that do not depend on each other, dealt to ranks: members of
- * an ensemble, nets and likelihoods that are tried. For nets whose steps are too short to
- * be shared (train_crew.c). A training's result is its state at the end, as a checkpoint
- * has it; every rank makes model and report from it. */
+/* train_by_ranks.c: trainings that do not depend on each other, dealt to ranks: members
+ * of an ensemble, nets and likelihoods that are tried. For nets whose steps are too short
+ * to be shared (train_crew.c). A training's result is its state at the end, as a
+ * checkpoint has it; every rank makes model and report from it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

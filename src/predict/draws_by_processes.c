@@ -1,4 +1,4 @@
-/* draws_dealt.c: predictions of few rows under many draws by several processes
+/* draws_by_processes.c: predictions of few rows under many draws by several processes
  * (crossbayes/work.h): each process makes one run of draws, and the process that collects
  * them summarises. A draw is a function of its number (maths P1), so it is the same in
  * every process. Rows go in chunks whose draws fit into memory, one piece of work per
@@ -95,8 +95,9 @@ static xb_status predict_chunks(xb_ctx *ctx, xb_prediction *p, const draws_job *
     return status;
 }
 
-xb_status xb_predict_draws_dealt(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
-                                 const xb_rows *rows, const xb_predict_options *opt)
+xb_status xb_predict_draws_by_processes(xb_ctx *ctx, xb_prediction *p,
+                                        const xb_model *model, const xb_rows *rows,
+                                        const xb_predict_options *opt)
 {
     const int64_t outputs = xb_model_outputs(model), draws = opt->draws;
     draws_job job = {.model = model,

@@ -1,7 +1,7 @@
-/* rows_dealt.c: predictions by several processes (crossbayes/work.h): each process takes
- * one run of neighbouring rows. A row's numbers depend on no other row, so they are the
- * same in every process. Every process draws all weights, which costs little compared
- * with many rows; for few rows the draws are shared instead (draws_dealt.c). */
+/* rows_by_processes.c: predictions by several processes (crossbayes/work.h): each process
+ * takes one run of neighbouring rows. A row's numbers depend on no other row, so they are
+ * the same in every process. Every process draws all weights, which costs little compared
+ * with many rows; for few rows the draws are shared instead (draws_by_processes.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,16 +159,18 @@ static xb_status deal_rows(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     return status;
 }
 
-xb_status xb_predict_rows_dealt(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
-                                const xb_rows *rows, const xb_predict_options *opt)
+xb_status xb_predict_rows_by_processes(xb_ctx *ctx, xb_prediction **out,
+                                       const xb_model *model, const xb_rows *rows,
+                                       const xb_predict_options *opt)
 {
     const int64_t processes = xb_work_processes(ctx);
     const bool many = rows->n == 0 || rows->n / ROWS_LEAST >= processes ||
                       opt->adaptive; /* rows have numbers of draws of their own */
     xb_prediction *p = NULL;
     XB_TRY(xb_prediction_room(ctx, &p, model, rows->n, opt));
-    const xb_status status = many ? deal_rows(ctx, p, model, rows, opt)
-                                  : xb_predict_draws_dealt(ctx, p, model, rows, opt);
+    const xb_status status =
+        many ? deal_rows(ctx, p, model, rows, opt)
+             : xb_predict_draws_by_processes(ctx, p, model, rows, opt);
     if (status == XB_OK)
         *out = p;
     else

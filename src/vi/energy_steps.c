@@ -1,4 +1,4 @@
-/* energy_walk.c: trains a net until its output is a standard normal, many steps in one
+/* energy_steps.c: trains a net until its output is a standard normal, many steps in one
  * call of a backend that has `steps`; maths G1-G4. A single step is xb_pass_step with
  * xb_energy_loss. */
 #include <stdlib.h>
@@ -18,8 +18,8 @@ void xb_energy_steps_options_init(xb_energy_steps_options *opt, size_t size)
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
-/* A walk under way; `buffer` holds all that the backend needs. */
-typedef struct walk {
+/* A run of steps; `buffer` holds all that the backend needs. */
+typedef struct steps_run {
     xb_ctx *ctx;
     const xb_backend *backend;
     xb_energy_steps_options opt;
@@ -34,7 +34,7 @@ typedef struct walk {
     xb_sampler *sampler;
     float *buffer; /* B: [mu][rho], moments [2 p] each, sigma */
     void *room;    /* B */
-} walk;
+} steps_run;
 
 static xb_status check(xb_ctx *ctx, const xb_energy_steps_options *o)
 {
@@ -49,14 +49,14 @@ static xb_status check(xb_ctx *ctx, const xb_energy_steps_options *o)
                    (long long)o->total, (long long)o->draws, STEPS_MOST);
 }
 
-static xb_adam_options adam_of(const walk *w)
+static xb_adam_options adam_of(const steps_run *w)
 {
     xb_adam_options adam = xb_adam_options_default();
     adam.rate = w->opt.rate;
     return adam;
 }
 
-static void plan(const walk *w)
+static void plan(const steps_run *w)
 {
     const xb_schedule falling = {.kind = XB_SCHEDULE_COSINE};
     const xb_adam_options adam = adam_of(w);
@@ -73,7 +73,7 @@ static void plan(const walk *w)
             .moves = true, .random = xb_net_tensor_at(w->net, i)->stochastic};
 }
 
-static xb_many_steps steps_of(const walk *w)
+static xb_many_steps steps_of(const steps_run *w)
 {
     const xb_adam_options adam = adam_of(w);
     return (xb_many_steps){.chain = w->chain,
@@ -97,7 +97,7 @@ static xb_many_steps steps_of(const walk *w)
 }
 
 /* f(to, from) for each array: where it is in the buffer, and the caller's. */
-static void move(const walk *w, bool back)
+static void move(const steps_run *w, bool back)
 {
     const xb_backend *b = w->backend;
     const xb_energy_state *s = w->state;
@@ -113,7 +113,7 @@ static void move(const walk *w, bool back)
     }
 }
 
-static xb_status take(walk *w, int64_t room)
+static xb_status take(steps_run *w, int64_t room)
 {
     const xb_backend *b = w->backend;
     void *buffer = NULL;
@@ -123,7 +123,7 @@ static xb_status take(walk *w, int64_t room)
     return XB_OK;
 }
 
-static xb_status run(walk *w, int64_t *done)
+static xb_status run(steps_run *w, int64_t *done)
 {
     w->tensor = xb_new(w->ctx, xb_net_tensor_count(w->net), sizeof *w->tensor);
     w->step = xb_new(w->ctx, w->opt.count, sizeof *w->step);
@@ -148,7 +148,7 @@ static xb_status run(walk *w, int64_t *done)
     return XB_OK;
 }
 
-static void let_go(const walk *w)
+static void let_go(const steps_run *w)
 {
     w->backend->release(w->backend, w->room);
     w->backend->release(w->backend, w->buffer);
@@ -160,7 +160,7 @@ static void let_go(const walk *w)
 xb_status xb_energy_steps(xb_ctx *ctx, int64_t *done, const xb_energy_state *state,
                           const xb_net *net, const xb_energy_steps_options *opt)
 {
-    walk w = {.ctx = ctx, .state = state, .net = net, .p = xb_net_param_count(net)};
+    steps_run w = {.ctx = ctx, .state = state, .net = net, .p = xb_net_param_count(net)};
     XB_TRY(XB_OPTIONS_READ(ctx, energy_steps, &w.opt, opt, total));
     XB_TRY(check(ctx, &w.opt));
     XB_TRY(xb_backend_open(ctx, &w.backend, w.opt.backend));
