@@ -7,7 +7,8 @@
  * permutation each, or whole rows loaded and transposed) and `degree` fused
  * multiply-adds.
  *
- * Only the draws are stored. No branch depends on data except one for slow cells. */
+ * Only the draws are stored. No branch depends on data; slow draws are
+ * made after a stretch of blocks (kernel_slow.h). */
 #include "base/philox.h"
 #include "draw/kernel.h"
 #include "draw/lanes.h"
@@ -161,12 +162,17 @@ LANE_INLINE void note_rows(uint32_t *row, lane_int column, int columns)
 /* then the polynomial there. */
 LANE_INLINE vec row_lanes(const uint32_t *row, vec r, const xb_draw_table *t, int degree)
 {
+#ifdef LANE_CUBIC /* rows are of wide tables alone */
+    (void)degree;
+    return float_cubic(t->row, row, r);
+#else
     vec c[XB_TABLE_DEGREE_MAX + 1];
     float_rows(c, t->row, row);
     if (degree > 3) float_rows(c + 4, t->row + 1, row);
     vec y = c[degree];
     for (int j = degree - 1; j >= 0; j--) y = vec_fma(y, r, c[j]);
     return y;
+#endif
 }
 
 #ifdef LANE_PERMUTES
@@ -196,80 +202,7 @@ LANE_INLINE vec draw_lanes(lane_int word, vec place, const uint32_t *row,
     return float_flip(row_lanes(row, r, t, powers), word);
 }
 
-/* A draw the float table cannot make: where it goes and its word. */
-typedef struct slow_draw {
-    float *to;
-    uint32_t word;
-} slow_draw;
-
-/* Which draws of a block are slow. */
-LANE_INLINE uint64_t nan_mask_of(const float *z)
-{
-    uint64_t mask = 0;
-    for (int i = 0; i < 4 * PER_BLOCK; i++) {
-        vec y = vec_load(z + i * LANES);
-        mask |= (uint64_t)float_nan_mask(y, y) << i * LANES;
-    }
-    return mask;
-}
-
-/* The slow draws of one block, added to a list. */
-static int64_t note_slow(slow_draw *slow, int64_t count, float *z, const uint32_t *word)
-{
-    for (uint64_t mask = nan_mask_of(z); mask; mask &= mask - 1) {
-        int l = __builtin_ctzll(mask);
-        slow[count++] = (slow_draw){z + l, word[l]};
-    }
-    return count;
-}
-
-/* Makes the draws of a list: first finds all their pieces, then computes all values, so
- * that no value waits for the search of another. */
-static void make_slow(const xb_draw_source *d, const slow_draw *slow, int64_t count)
-{
-    enum { TOGETHER = 64 };
-    xb_slow_place place[TOGETHER];
-    for (int64_t from = 0; from < count; from += TOGETHER) {
-        int64_t n = count - from < TOGETHER ? count - from : TOGETHER;
-        for (int64_t j = 0; j < n; j++)
-            place[j] = xb_source_place(d, slow[from + j].word);
-        for (int64_t j = 0; j < n; j++)
-            *slow[from + j].to = xb_source_value(d, &place[j], slow[from + j].word);
-    }
-}
-
-/* Blocks that have slow draws: these are made many at a time, outside the fast loop. */
-enum { LATE = 16 };
-
-typedef struct late_draws {
-    int count;
-    float *z[LATE];
-    _Alignas(64) uint32_t word[LATE][XB_BLOCK];
-} late_draws;
-
-LANE_INLINE void late_words(uint32_t *to, lane_int word[4][PER_BLOCK])
-{
-    for (int i = 0; i < 4 * PER_BLOCK; i++)
-        int_store(to + i * LANES, word[i / PER_BLOCK][i % PER_BLOCK]);
-}
-
-static __attribute__((noinline)) void late_make(late_draws *late, const xb_draw_source *d)
-{
-    slow_draw slow[LATE * XB_BLOCK];
-    int64_t count = 0;
-    for (int i = 0; i < late->count; i++)
-        count = note_slow(slow, count, late->z[i], late->word[i]);
-    make_slow(d, slow, count);
-    late->count = 0;
-}
-
-LANE_INLINE void late_note(late_draws *late, float *z, lane_int word[4][PER_BLOCK],
-                           const xb_draw_source *d)
-{
-    late_words(late->word[late->count], word);
-    late->z[late->count++] = z;
-    if (late->count == LATE) late_make(late, d);
-}
+#include "draw/kernel_slow.h"
 
 LANE_INLINE void note_block(uint32_t row[4][PER_BLOCK][LANES], int w,
                             lane_int word[4][PER_BLOCK], vec place[4][PER_BLOCK],
@@ -337,18 +270,23 @@ LANE_INLINE void draw_blocks(float *z, int64_t blocks, const xb_draw_source *d,
 {
     philox_start s = start_of(where);
     philox_state p;
-    late_draws late;
-    late.count = 0;
     draw_start(&p, &s, first, 1);
-    for (int64_t b = 0; b < blocks; b++, z += XB_BLOCK) {
-        lane_int word[4][PER_BLOCK];
-        vec y[4][PER_BLOCK];
-        bool some =
-            draw_block(y, word, &p, &s, 1, true, &d->table, columns, degree, halves);
-        store_block(z, y);
-        if (__builtin_expect(some, 0)) late_note(&late, z, word, d);
+    for (int64_t from = 0; from < blocks; from += STRETCH) {
+        const int64_t n = blocks - from < STRETCH ? blocks - from : STRETCH;
+        float *to = z + from * XB_BLOCK;
+        uint16_t late[STRETCH];
+        int count = 0;
+        for (int64_t b = 0; b < n; b++) {
+            lane_int word[4][PER_BLOCK];
+            vec y[4][PER_BLOCK];
+            bool some =
+                draw_block(y, word, &p, &s, 1, true, &d->table, columns, degree, halves);
+            store_block(to + b * XB_BLOCK, y);
+            late[count] = (uint16_t)b;
+            count += some;
+        }
+        if (count) late_blocks_make(to, late, count, first + from, d, where);
     }
-    if (late.count) late_make(&late, d);
 }
 
 #include "draw/kernel_product.h"
@@ -403,10 +341,7 @@ static void values(float *z, int64_t blocks, const xb_draw_source *d,
                    const uint32_t *given)
 {
     const xb_draw_table *t = &d->table;
-    late_draws late;
-    late.count = 0;
     for (int64_t b = 0; b < blocks; b++) {
-        lane_int word[4][PER_BLOCK];
         float *to = z + b * XB_BLOCK;
         uint32_t mask = 0;
         for (int i = 0; i < 4 * PER_BLOCK; i++) {
@@ -415,13 +350,14 @@ static void values(float *z, int64_t blocks, const xb_draw_source *d,
             uint32_t row[LANES];
             note_rows(row, column_lanes(one, place, t->columns, t->halves), t->columns);
             vec y = draw_lanes(one, place, row, t, t->columns, t->degree, t->halves);
-            word[i / PER_BLOCK][i % PER_BLOCK] = one;
             vec_store(to + i * LANES, y);
             mask |= float_nan_mask(y, y);
         }
-        if (mask) late_note(&late, to, word, d);
+        if (mask) {
+            slow_draw slow[XB_BLOCK];
+            make_slow(d, slow, note_slow(slow, 0, to, given + b * XB_BLOCK));
+        }
     }
-    if (late.count) late_make(&late, d);
 }
 
 static const xb_kernel XB_OF_LEVEL(xb_kernel) = {

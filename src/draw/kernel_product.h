@@ -24,7 +24,7 @@ LANE_INLINE void late_put(late_blocks *late, vec z[4][PER_BLOCK],
                           lane_int word[4][PER_BLOCK], int64_t j)
 {
     store_block(late->z[late->count], z);
-    late_words(late->word[late->count], word);
+    keep_words(late->word[late->count], word);
     late->output[late->count++] = j;
 }
 

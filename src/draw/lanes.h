@@ -48,6 +48,12 @@ LANE_INLINE lane_int strand_counters(uint32_t first, int strand)
     lane_int even = wide_counters(first + (uint32_t)(strand / 2 * LANES));
     return strand % 2 ? wide_add(even, 1) : even;
 }
+/* The counters of a strand among sixteen in memory */
+LANE_INLINE lane_int strand_pick(const uint32_t *counter, int strand)
+{
+    lane_int both = int_load(counter + strand / 2 * LANES);
+    return strand % 2 ? wide_high(both) : both; /* products take low halves alone */
+}
 /* The words of `part`, LANES of them in the order of counters */
 LANE_INLINE lane_int strand_words(const lane_int *strand, int part)
 {

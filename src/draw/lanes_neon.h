@@ -107,6 +107,10 @@ LANE_INLINE lane_int strand_counters(uint32_t first, int strand)
     const uint32_t next[4] = {0, 1, 2, 3};
     return vaddq_u32(vld1q_u32(next), vdupq_n_u32(first + (uint32_t)strand * LANES));
 }
+LANE_INLINE lane_int strand_pick(const uint32_t *counter, int strand)
+{
+    return vld1q_u32(counter + strand * LANES);
+}
 LANE_INLINE lane_int strand_words(const lane_int *strand, int part)
 {
     return strand[part];

@@ -1,0 +1,178 @@
+/* kernel_slow.h: a part of kernel_body.h: draws that the float table cannot make; maths
+ * D6, D7. The fast loop leaves them as NAN and notes their blocks without a branch,
+ * because nobody can foresee which block has some. They are made after a stretch of
+ * blocks, in double, many at a time; their words are made anew from their counters.
+ *
+ * Measured on a wide table: 17 to 20 ns a slow draw; 25 to 35 where each interrupted the
+ * fast loop. */
+
+/* A draw the float table cannot make: where it goes and its word. */
+typedef struct slow_draw {
+    float *to;
+    uint32_t word;
+} slow_draw;
+
+/* Which draws of a block are slow. */
+LANE_INLINE uint64_t nan_mask_of(const float *z)
+{
+    uint64_t mask = 0;
+    for (int i = 0; i < 4 * PER_BLOCK; i++) {
+        vec y = vec_load(z + i * LANES);
+        mask |= (uint64_t)float_nan_mask(y, y) << i * LANES;
+    }
+    return mask;
+}
+
+/* The slow draws of one block, added to a list. */
+static int64_t note_slow(slow_draw *slow, int64_t count, float *z, const uint32_t *word)
+{
+    for (uint64_t mask = nan_mask_of(z); mask; mask &= mask - 1) {
+        int l = __builtin_ctzll(mask);
+        slow[count++] = (slow_draw){z + l, word[l]};
+    }
+    return count;
+}
+
+/* Slow draws on the way, SLOW_MOST at a time. */
+enum { SLOW_MOST = 256 };
+
+typedef struct slow_search {
+    double s;
+    const xb_pieces *half;
+    int64_t low, more; /* the piece is among low to low + more */
+} slow_search;
+
+/* Where the search of a piece begins, (D6) and xb_pieces_find(). */
+LANE_INLINE slow_search search_start(const xb_draw_source *d, uint32_t word)
+{
+    slow_search q = {.s = sqrt(2 * xb_word_mass(word)),
+                     .half = &d->half[d->symmetric ? 0 : word >> 31]};
+    const int i = (int)(q.s * XB_PIECE_INDEX);
+    const int64_t last = q.half->n - 1;
+    q.low = i < XB_PIECE_INDEX ? q.half->index[i] : last;
+    q.more = (i + 1 < XB_PIECE_INDEX ? q.half->index[i + 1] : last) - q.low;
+    return q;
+}
+
+/* A step of the searches `open`, as in xb_pieces_find(); the number of those that need
+ * another. */
+LANE_INLINE int search_step(slow_search *q, uint16_t *open, int n)
+{
+    int left = 0;
+    for (int i = 0; i < n; i++) {
+        slow_search *one = &q[open[i]];
+        const int64_t half = (one->more + 1) / 2;
+        one->low +=
+            half & -(int64_t)(xb_pieces_ends(one->half)[one->low + half - 1] < one->s);
+        one->more -= half;
+        open[left] = open[i];
+        left += one->more > 0;
+    }
+    return left;
+}
+
+/* Their values: all places first, then all searches step by step, then all polynomials,
+ * so that none waits for another and no branch depends on how long a search is. */
+static void make_all(float *value, const uint32_t *word, int n, const xb_draw_source *d)
+{
+    slow_search q[SLOW_MOST];
+    uint16_t open[SLOW_MOST];
+    int left = 0;
+    for (int j = 0; j < n; j++) {
+        q[j] = search_start(d, word[j]);
+        open[left] = (uint16_t)j;
+        left += q[j].more > 0;
+    }
+    while (left > 0) left = search_step(q, open, left);
+    for (int j = 0; j < n; j++) {
+        const double *end = xb_pieces_ends(q[j].half);
+        const int64_t some = q[j].low > 0;
+        const xb_slow_place place = {q[j].s,
+                                     q[j].half->piece + q[j].low -
+                                         (some & (q[j].s <= end[q[j].low - some]))};
+        value[j] = xb_source_value(d, &place, word[j]);
+    }
+}
+
+/* Makes the draws of a list. */
+static void make_slow(const xb_draw_source *d, const slow_draw *slow, int64_t count)
+{
+    uint32_t word[SLOW_MOST];
+    float value[SLOW_MOST];
+    for (int64_t from = 0; from < count; from += SLOW_MOST) {
+        int64_t n = count - from < SLOW_MOST ? count - from : SLOW_MOST;
+        for (int64_t j = 0; j < n; j++) word[j] = slow[from + j].word;
+        make_all(value, word, (int)n, d);
+        for (int64_t j = 0; j < n; j++) *slow[from + j].to = value[j];
+    }
+}
+
+/* Draws of a stretch of blocks that are left to be made, as their places in it. */
+enum { STRETCH = 256 };
+
+typedef struct late_draws {
+    int count;
+    uint32_t at[SLOW_MOST];
+} late_draws;
+
+/* The words of sixteen draws: those of their counters are made anew, which costs less
+ * than to keep the words of all draws. */
+LANE_INLINE void late_words(uint32_t word[16], const uint32_t at[16], uint32_t first,
+                            const philox_start *s)
+{
+    _Alignas(64) uint32_t counter[16], made[4][16];
+    lane_int by_word[4][PER_BLOCK];
+    philox_state p;
+    for (int j = 0; j < 16; j++)
+        counter[j] = (first + at[j] / XB_BLOCK) * 16 + at[j] % 16;
+    for (int i = 0; i < STRANDS; i++)
+        p.product[i] = wide_mul(strand_pick(counter, i), XB_PHILOX_M0);
+    philox_begin(&p, s, 1);
+    philox_rounds(&p, s, 2, XB_PHILOX_ROUNDS);
+    philox_end(by_word, &p);
+    for (int w = 0; w < 4; w++)
+        for (int part = 0; part < PER_BLOCK; part++)
+            int_store(made[w] + part * LANES, by_word[w][part]);
+    for (int j = 0; j < 16; j++) word[j] = made[at[j] % XB_BLOCK / 16][j];
+}
+
+/* Makes the draws of a stretch that were left, whose first block is `first`. */
+static __attribute__((noinline)) void late_make(late_draws *late, float *z, int64_t first,
+                                                const xb_draw_source *d,
+                                                const philox_start *s)
+{
+    uint32_t word[SLOW_MOST];
+    float value[SLOW_MOST];
+    for (int j = late->count; j % 16; j++) late->at[j] = 0; /* made and not used */
+    int made = 0;
+    do late_words(word + made, late->at + made, (uint32_t)first, s);
+    while ((made += 16) < late->count);
+    make_all(value, word, late->count, d);
+    for (int j = 0; j < late->count; j++) z[late->at[j]] = value[j];
+    late->count = 0;
+}
+
+/* The slow draws of `count` blocks of a stretch. It has its own copy of the keys: those
+ * of the fast loop stay in registers as long as nobody else sees them. */
+static __attribute__((noinline)) void late_blocks_make(float *z, const uint16_t *block,
+                                                       int count, int64_t first,
+                                                       const xb_draw_source *d,
+                                                       const xb_stream *where)
+{
+    const philox_start start = start_of(where), *s = &start;
+    late_draws late;
+    late.count = 0;
+    for (int i = 0; i < count; i++) {
+        uint32_t from = block[i] * (uint32_t)XB_BLOCK;
+        for (uint64_t mask = nan_mask_of(z + from); mask; mask &= mask - 1)
+            late.at[late.count++] = from + (uint32_t)__builtin_ctzll(mask);
+        if (late.count > SLOW_MOST - XB_BLOCK) late_make(&late, z, first, d, s);
+    }
+    if (late.count) late_make(&late, z, first, d, s);
+}
+
+LANE_INLINE void keep_words(uint32_t *to, lane_int word[4][PER_BLOCK])
+{
+    for (int i = 0; i < 4 * PER_BLOCK; i++)
+        int_store(to + i * LANES, word[i / PER_BLOCK][i % PER_BLOCK]);
+}
