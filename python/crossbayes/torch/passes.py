@@ -9,6 +9,7 @@ with it. Everything else runs by PyTorch's own operations (layers.py).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,8 +28,9 @@ _ESTIMATOR = {
 }
 _PART, _TENSORS = ffi.typeof("xb_py_part *"), ffi.typeof("xb_py_tensor[]")
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-_MOST = {"shared": 1 << 19, "flipout": 1 << 17}  # weights of a dense layer; above, PyTorch's
-# own product is faster, because it does not keep the order of sums for any number of threads
+# Weights of a dense layer; above, PyTorch's own products are faster: the library cuts a batch
+# into pieces, so that sums have the same order for any number of threads.
+_MOST = {"shared": 1 << 11, "flipout": 1 << 13}
 _KEPT = 32  # nets of different shapes that a network keeps
 
 
@@ -216,19 +218,17 @@ def run(modules: Sequence[Any], x: Tensor) -> Tensor | None:
 
 def _runner(noise: Any, modules: Any, layers: Any, shape: Any) -> Runner | None:
     """The net of these modules; made once for each shape of examples."""
-    texts = tuple(text_of(m) for m in modules)
+    texts = tuple(text_of(m) or "" for m in modules)
     random = tuple(r for layer in layers for r in layer.random())
     key = texts, tuple(shape[1:]), layers[0].tensor, random, noise.estimator
-    made = noise.runners.get(key, False)
-    if made is not False:
-        return made  # type: ignore[no-any-return]
+    if key in noise.runners:
+        known: Runner | None = noise.runners[key]
+        return known
     made = None
-    if None not in texts:
+    if "" not in texts:
         fixed = [i for i, r in enumerate(random) if not r]
-        try:
+        with contextlib.suppress(ValueError):  # of what does not fit, PyTorch says so itself
             made = Runner(", ".join(texts), _shape(shape), layers[0].tensor, fixed, key[-1])
-        except ValueError:
-            pass  # what does not fit together: PyTorch says so in its own words
     if len(noise.runners) >= _KEPT:
         noise.runners.clear()
     noise.runners[key] = made
