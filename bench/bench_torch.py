@@ -3,7 +3,9 @@
 
     python bench/bench_torch.py [THREADS]
 
-A step is forward, loss with KL, backward and Adam. Needs torch and bayesian-torch. Both sides
+A step is forward, loss with KL, backward and Adam. Networks are Sequentials; `forward by hand`
+is the same network as a module that calls its layers itself. bayesian-torch has no draw for each
+example: beside the estimator example it is called once for each. Needs torch and bayesian-torch. Both sides
 take turns, and every number is the least of its repeats, in CPU time of the process: other
 work on the machine does not change the ratio much.
 """
@@ -34,6 +36,30 @@ def conv():
                          nn.Flatten(), nn.Linear(32 * 49, 128), nn.ReLU(), nn.Linear(128, 10))
 
 
+class ByHand(nn.Module):
+    """The layers of a Sequential, called one by one."""
+
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class OneByOne(nn.Module):
+    """A network that draws its weights for each example."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        return torch.cat([self.net(one) for one in x.split(1)])
+
+
 REPEATS = 15
 
 CASES = {
@@ -41,7 +67,11 @@ CASES = {
     "dense 784-400-400-10, batch 128": (lambda: dense(784, 400, 400, 10), (128, 784)),
     "dense 784-1200-1200-10, batch 128": (lambda: dense(784, 1200, 1200, 10), (128, 784)),
     "conv 28 x 28, batch 64": (conv, (64, 1, 28, 28)),
+    "dense 784-400-400-10, forward by hand": (
+        lambda: ByHand(dense(784, 400, 400, 10)), (128, 784)),
+    "conv 28 x 28, forward by hand": (lambda: ByHand(conv()), (64, 1, 28, 28)),
 }
+KINDS = {"shared": "Reparameterization", "flipout": "Flipout", "example": "Reparameterization"}
 
 
 def ours(plain, estimator):
@@ -50,8 +80,9 @@ def ours(plain, estimator):
 
 
 def theirs(plain, kind):
-    dnn_to_bnn(plain, {**PRIOR, "type": kind})
-    return plain, lambda y: y.square().mean() + get_kl_loss(plain) / 60000
+    dnn_to_bnn(plain, {**PRIOR, "type": KINDS[kind]})
+    net = OneByOne(plain) if kind == "example" else plain
+    return net, lambda y: y.square().mean() + get_kl_loss(plain) / 60000
 
 
 def stepper(net, loss, x):
@@ -69,13 +100,13 @@ def measure(threads):
     """(network, estimator, ms of a plain step, of bayesian-torch's, of ours), one after another."""
     torch.set_num_threads(threads)
     for name, (make, shape) in CASES.items():
-        for estimator, kind in (("shared", "Reparameterization"), ("flipout", "Flipout")):
+        for estimator in KINDS:
             x = torch.randn(shape)
             plain = make()
             steps = [stepper(plain, lambda y: y.square().mean(), x),
-                     stepper(*theirs(make(), kind), x), stepper(*ours(make(), estimator), x)]
+                     stepper(*theirs(make(), estimator), x), stepper(*ours(make(), estimator), x)]
             best = [float("inf")] * 3
-            for _ in range(REPEATS):
+            for _ in range(REPEATS if estimator != "example" else 2):
                 for i, step in enumerate(steps):
                     start = time.process_time()
                     step()
@@ -86,9 +117,9 @@ def measure(threads):
 
 def main():
     threads = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    print("ms of CPU a step                     plain  bayesian-torch  crossbayes  ratio")
+    print("ms of CPU a step                         plain  bayesian-torch  crossbayes  ratio")
     for name, estimator, a, b, c in measure(threads):
-        print(f"{name:34s} {a:7.2f} {b:9.2f} {c:13.2f} {b / c:9.2f}  {estimator}", flush=True)
+        print(f"{name:38s} {a:7.2f} {b:9.2f} {c:13.2f} {b / c:9.2f}  {estimator}", flush=True)
 
 
 if __name__ == "__main__":

@@ -62,6 +62,23 @@ DRAW = """
     double xb_py_draw_fill_double(const xb_py_draw *d);
     void xb_py_draw_back_float(const xb_py_draw *d);
     void xb_py_draw_back_double(const xb_py_draw *d);
+    typedef struct xb_py_tensor {
+        int64_t m;
+        uintptr_t mu, width;
+    } xb_py_tensor;
+    typedef struct xb_py_part {
+        xb_ctx *ctx;
+        const xb_ctx *alone;
+        xb_pass *pass;
+        xb_noise noise;
+        const xb_kl *kl;
+        const xb_py_tensor *tensor;
+        int64_t count, batch;
+        uintptr_t mu, sigma, x, y, dy, dx, d_mu, d_width;
+        double weight, divergence;
+    } xb_py_part;
+    xb_status xb_py_part_forward(xb_py_part *p);
+    xb_status xb_py_part_backward(const xb_py_part *p);
 """
 
 

@@ -4,6 +4,7 @@
 #define CROSSBAYES_GLUE_H
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "crossbayes/crossbayes.h"
@@ -164,6 +165,8 @@ static void xb_py_signs(const xb_sampler *sampler, const xb_stream *where, float
 #include "glue_weights.h"
 #undef REAL
 #undef NAME
+
+#include "glue_parts.h"
 
 /* Training tells of every step, which may take microseconds; Python hears of it every
  * XB_PY_SECONDS, which is soon enough for Ctrl-C, and, if somebody listens, at the end.

@@ -96,6 +96,54 @@ static void every_part_of_an_address_counts(void **state)
     }
 }
 
+/* A net that is a part of a larger one draws what it would draw there: of two layers that
+ * run one after the other, the second is numbered on from the first. */
+static void a_part_draws_as_in_the_whole(void **state)
+{
+    (void)state;
+    for (int e = 0; e <= XB_ESTIMATOR_LOCAL; e++) {
+        xb_pass_options opt = options_of((xb_estimator)e, 5, NULL), later = opt;
+        later.first_tensor = 2;
+        const char *law = law_for(opt.estimator);
+        netbed whole = netbed_make("dense 3, dense 2", features3, law, NULL, &opt);
+        netbed low = netbed_make("dense 3", features3, law, NULL, &opt);
+        netbed high = netbed_make("dense 2", features3, law, NULL, &later);
+        const size_t each = sizeof *whole.mu, first = (size_t)low.params;
+        memcpy(low.mu, whole.mu, first * each);
+        memcpy(low.sigma, whole.sigma, first * each);
+        memcpy(high.mu, whole.mu + first, (size_t)high.params * each);
+        memcpy(high.sigma, whole.sigma + first, (size_t)high.params * each);
+        memcpy(low.x, whole.x, (size_t)(low.batch * low.in) * each);
+        netbed_forward(&whole);
+        netbed_forward(&low);
+        memcpy(high.x, low.y, (size_t)(low.batch * low.out) * each);
+        netbed_forward(&high);
+        assert_memory_equal(whole.y, high.y, (size_t)(whole.batch * whole.out) * each);
+        netbed_free(&whole);
+        netbed_free(&low);
+        netbed_free(&high);
+    }
+}
+
+static void wrong_first_tensors_are_refused(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = NULL;
+    xb_net *net = NULL;
+    xb_pass *pass = NULL;
+    xb_pass_options opt = options_of(XB_ESTIMATOR_SHARED, 1, NULL);
+    assert_int_equal(xb_ctx_create(&ctx), XB_OK);
+    assert_int_equal(xb_net_parse(ctx, &net, "dense 1", features3, NULL), XB_OK);
+    for (int i = 0; i < 2; i++) {
+        opt.first_tensor = i ? (INT64_C(1) << 30) - 1 : -1;
+        assert_int_equal(xb_pass_create(ctx, &pass, net, &opt), XB_E_ARGUMENT);
+        assert_non_null(strstr(xb_ctx_message(ctx), "first_tensor is "));
+        assert_null(pass);
+    }
+    xb_net_destroy(net);
+    xb_ctx_destroy(ctx);
+}
+
 /* theta [params] of the bed's weights, drawn in the backend's memory. */
 static void draw_ahead(netbed *b, xb_real *theta)
 {
@@ -345,6 +393,8 @@ int main(void)
         cmocka_unit_test(gradient_is_of_the_very_draw),
         cmocka_unit_test(no_noise_is_stored),
         cmocka_unit_test(every_part_of_an_address_counts),
+        cmocka_unit_test(a_part_draws_as_in_the_whole),
+        cmocka_unit_test(wrong_first_tensors_are_refused),
         cmocka_unit_test(weights_drawn_ahead_are_the_same),
         cmocka_unit_test(panels_are_the_same_bytes),
         cmocka_unit_test(a_wide_draw_takes_no_memory),

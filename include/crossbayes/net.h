@@ -162,7 +162,9 @@ typedef struct xb_pass_options {
     bool gradients; /* true: backward passes are possible; false: forward only, in less
                        memory */
     xb_estimator estimator;
-    int64_t group; /* EXAMPLE: number of examples that share a draw, 1 */
+    int64_t group;        /* EXAMPLE: number of examples that share a draw, 1 */
+    int64_t first_tensor; /* 0: number of the net's first tensor in the stream of noise,
+                             for a net that is a part of a larger one */
 } xb_pass_options;
 
 XB_OPTIONS(pass);
@@ -199,7 +201,7 @@ typedef struct xb_weights {
 } xb_weights;
 
 /* The place of a pass in the stream of noise: element i of tensor t is the draw at {key,
- * tensor t, sample, step} (maths N7). */
+ * tensor first_tensor + t, sample, step} (maths N7). */
 typedef struct xb_noise {
     const xb_sampler *sampler; /* a standardised law */
     xb_key key;

@@ -13,7 +13,7 @@ xb_stream xb_run_stream(const xb_run *run, uint32_t tensor)
 {
     const xb_noise *n = &run->noise;
     uint32_t sample = n->antithetic ? n->sample & ~UINT32_C(1) : n->sample;
-    return (xb_stream){n->key, tensor, sample, n->step};
+    return (xb_stream){n->key, run->first_tensor + tensor, sample, n->step};
 }
 
 #if defined(XB_REAL_DOUBLE)

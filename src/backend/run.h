@@ -15,6 +15,7 @@ typedef struct xb_run {
     const xb_kernels *kernels; /* of the host; NULL elsewhere */
     xb_estimator estimator;
     int64_t group;
+    uint32_t first_tensor; /* of the net, in the stream of noise */
     int64_t batch;
     xb_weights weights;
     xb_noise noise; /* sampler NULL: none */

@@ -122,6 +122,16 @@ static xb_status check_options(xb_ctx *ctx, const xb_pass_options *opt)
     return XB_OK;
 }
 
+/* Tensors are numbered below the two bits that mark their signs (noise.c). */
+static xb_status check_first_tensor(xb_ctx *ctx, const xb_net *net, int64_t first)
+{
+    const int64_t end = INT64_C(1) << 30;
+    if (first >= 0 && first <= end - net->n_tensor) return XB_OK;
+    return xb_fail(ctx, XB_E_ARGUMENT,
+                   "first_tensor is %lld, expected 0 to 2^30 less the net's tensors",
+                   (long long)first);
+}
+
 /* Sizes that fit are then safe to add and multiply by what a layer may need. */
 static xb_status check_sizes(xb_ctx *ctx, const xb_net *net, int64_t batch)
 {
@@ -143,6 +153,7 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
     const xb_backend *backend = NULL;
     XB_TRY(check_options(ctx, opt));
     XB_TRY(check_sizes(ctx, net, opt->batch));
+    XB_TRY(check_first_tensor(ctx, net, opt->first_tensor));
     chosen.backend =
         xb_backend_for(ctx, opt->backend, net, (double)opt->batch, XB_AUTO_PASS);
     XB_TRY(xb_backend_open(ctx, &backend, opt->backend));
@@ -155,6 +166,7 @@ xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
                          .kernels = xb_kernels_find(xb_backend_chosen(ctx, opt->backend)),
                          .estimator = opt->estimator,
                          .group = opt->group,
+                         .first_tensor = (uint32_t)opt->first_tensor,
                          .gradients = opt->gradients,
                          .batch = opt->batch};
     pass->layer = xb_new(ctx, net->n_layer, sizeof *pass->layer);

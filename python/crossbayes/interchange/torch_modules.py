@@ -84,6 +84,8 @@ def _leaves(module: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _is_sequential(module: Any) -> bool:
     """Whether forward runs the children one after another, as Sequential's own does."""
     kinds = type(module).__mro__
+    if kinds[0].__module__ == "crossbayes.torch.networks":
+        return True
     sequential = next((k for k in kinds if k.__name__ == "Sequential"), None)
     return sequential is not None and type(module).forward is sequential.forward  # type: ignore[attr-defined]
 

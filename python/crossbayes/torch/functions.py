@@ -66,7 +66,7 @@ def context(threads: int) -> Any:
     return session.ctx
 
 
-def _wide() -> Any:
+def wide() -> Any:
     """A context whose loops are as wide as PyTorch's own."""
     few, most = torch.get_num_threads(), _library.default_threads
     return context(most if 0 < most < few else few)
@@ -88,7 +88,7 @@ def _struct(plan: Plan, places: Any, weight: float, largest: int) -> tuple[Any, 
     d.alone = d.ctx = context(1)
     d.alone_below = _SMALL // max(plan.groups, 1)
     if largest >= d.alone_below:
-        d.ctx = _wide()
+        d.ctx = wide()
     d.sampler, d.where = source.sampler, source.stream[0]
     at, sums = ffi.new(_PLACES, places), ffi.new(_SUMS, largest // lib.XB_PY_BLOCK + 1)
     d.at, d.sums, d.count = at, sums, len(places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -54,6 +54,19 @@ class NoisyLayer(nn.Module):
             made += [p["bias_mu"], p["bias_log_sigma"]]
         return made
 
+    def weights(self) -> list[Tensor]:
+        """The same with a bias that is not random, whose mean is alone."""
+        made, bias = self.pairs(), self._parameters.get("bias_mu")
+        if bias is not None and len(made) == 2:
+            made.append(bias)
+        return made
+
+    def random(self) -> tuple[bool, ...]:
+        """Whether kernel and bias, if there is one, are random."""
+        if self.bias_mu is None:
+            return (True,)
+        return True, self.bias_log_sigma is not None
+
     def numbers(self) -> tuple[int, ...]:
         """Tensor numbers of what is random, in the same order."""
         kernel = self.tensor
@@ -68,11 +81,7 @@ class NoisyLayer(nn.Module):
         return value
 
     def drawn(self, groups: int = 1) -> tuple[Tensor, Tensor | None]:
-        """A draw of kernel and bias in the library's order; of several [groups][...].
-
-        Within a call of the network the draw is the one that the network made of all its
-        layers (networks.py).
-        """
+        """A draw of kernel and bias in the library's order; of several [groups][...]."""
         made = self._draws(groups, True)
         return made[0], made[1] if len(made) > 1 else self.bias_mu
 
@@ -84,24 +93,14 @@ class NoisyLayer(nn.Module):
         return made[0], None, made[1], self.bias_mu
 
     def _draws(self, groups: int, mean: bool) -> Any:
-        made = self.noise.together.get(self) if groups == 1 else None
-        if made is not None:
-            return made
         with_kl = self.training and torch.is_grad_enabled()
         plan = functions.Plan(self.noise.source(), self.numbers(), groups, mean, with_kl)
         pairs = self.pairs()
         functions.check(pairs)
         *made, kl = functions.Draw.apply(plan, *pairs)
-        self.__dict__["_last"] = (kl, stamp(pairs)) if with_kl else None
+        if with_kl:
+            note([self], kl)
         return made
-
-    def last_kl(self) -> Tensor | None:
-        """The KL that the last draw computed on its way, once; None where it cannot be used."""
-        last = self.__dict__.pop("_last", None)
-        if last is None or last[1] != stamp(self.pairs()):
-            return None
-        value: Tensor = last[0]
-        return value
 
     def signs(
         self, rows: int, channels: tuple[int, int], like: Tensor
@@ -117,10 +116,8 @@ class NoisyLayer(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() < 2:
             raise ValueError(f"inputs of {tuple(x.shape)}: expected a batch of examples")
-        return getattr(self, f"_{self.noise.estimator}")(x)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k != "_last"}
+        y = passes.run([self], x)
+        return getattr(self, f"_{self.noise.estimator}")(x) if y is None else y
 
     def extra_repr(self) -> str:
         return f"{tuple(self.kernel_mu.shape)}, law={self.noise.law.text!r}"
@@ -206,6 +203,25 @@ class NoisyConv(NoisyLayer):
         return torch.addcmul(mean, s, noise)
 
 
+class Part(NamedTuple):
+    """What ran at once, and the KL of its weights that came with it."""
+
+    layers: Sequence[NoisyLayer]
+    kl: Tensor
+    stamp: Any
+
+    def fresh(self) -> bool:
+        """Whether the KL is that of the parameters as they are now."""
+        return bool(self.stamp == stamp([p for m in self.layers for p in m.pairs()]))
+
+
+def note(layers: Sequence[NoisyLayer], kl: Tensor) -> None:
+    """Keeps a KL for free_energy, with the parameters that it belongs to."""
+    part = Part(layers, kl, stamp([p for m in layers for p in m.pairs()]))
+    for layer in layers:
+        layer.noise.together.parts[layer] = part
+
+
 def stamp(parameters: Sequence[Tensor]) -> list[tuple[int, int]]:
     """Which parameters, and their versions, which a step of an optimiser raises."""
     return [(id(p), p._version) for p in parameters]
@@ -231,3 +247,6 @@ def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
 def _width(mu: Tensor, sigma: float) -> Tensor:
     """Log sigma, the same for all weights."""
     return torch.full_like(mu, math.log(sigma))
+
+
+from crossbayes.torch import passes  # noqa: E402  (it needs the classes above)

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from crossbayes._library import count
 from crossbayes.laws import Law
 from crossbayes.models import Model
-from crossbayes.torch.functions import Draw, Plan, alike
-from crossbayes.torch.layers import NoisyConv, NoisyLayer, NoisyLinear, stamp
+from crossbayes.torch import passes
+from crossbayes.torch.layers import NoisyConv, NoisyLayer, NoisyLinear
 from crossbayes.torch.noise import Noise
 
 _KINDS: dict[type, Any] = {nn.Linear: NoisyLinear, nn.Conv1d: NoisyConv, nn.Conv2d: NoisyConv}
@@ -64,7 +64,9 @@ def bayesian(
     if replaced == 0:
         raise ValueError(f"{type(module).__name__} has no Linear, Conv1d or Conv2d layer")
     made.register_forward_pre_hook(_before)
-    made.register_forward_hook(_after, always_call=True)
+    for layer in made.modules():
+        if type(layer) is nn.Sequential:
+            layer.__class__ = NoisySequential
     return made
 
 
@@ -78,38 +80,28 @@ def _numbers(module: Any) -> dict[str, int]:
     return numbers
 
 
+class NoisySequential(nn.Sequential):
+    """A Sequential that runs layers with noise, and what follows them, in one pass."""
+
+    def forward(self, x: Any) -> Any:
+        for part in passes.runs(list(self._modules.values())):
+            y = passes.run(part, x) if len(part) > 1 else None
+            if y is None:
+                for module in part:
+                    x = module(x)
+            else:
+                x = y
+        return x
+
+    def _get_name(self) -> str:
+        return "Sequential"
+
+
 def _before(module: Any, _: Any) -> None:
-    """The next draw, made of all layers at once where it does not depend on their inputs."""
-    layers = _noisy(module)
-    noise = layers[0].noise
-    training = bool(module.training)
-    noise.advance(training)
-    noise.together.kl = None
-    if noise.estimator != "example":
-        _draw(noise, layers, training and torch.is_grad_enabled())
-
-
-def _draw(noise: Noise, layers: list[NoisyLayer], with_kl: bool) -> None:
-    numbers: list[int] = []
-    pairs: list[Tensor] = []
-    for layer in layers:
-        numbers += layer.numbers()
-        pairs += layer.pairs()
-    if not alike(pairs):
-        return  # each layer draws for itself
-    mean = noise.estimator == "shared"
-    *made, kl = Draw.apply(Plan(noise.source(), numbers, 1, mean, with_kl), *pairs)
-    together, at, all_ = noise.together, 0, len(numbers)
-    for layer in layers:
-        end = at + len(layer.numbers())
-        own = made[at:end] if mean else made[at:end] + made[all_ + at : all_ + end]
-        together.drawn[layer], at = own, end
-    if with_kl:
-        together.kl = kl, stamp(pairs)
-
-
-def _after(module: Any, *_: Any) -> None:
-    noise_of(module).together.drawn.clear()
+    """The next draw."""
+    noise = noise_of(module)
+    noise.advance(bool(module.training))
+    noise.together.parts.clear()
 
 
 def _collect(module: Any, found: dict[NoisyLayer, None]) -> None:
@@ -158,28 +150,30 @@ def free_energy(module: Any, nll: Tensor, examples: int, temperature: float = 1.
     n = count(examples, "examples", 1)
     if not isinstance(nll, Tensor) or nll.dim() != 0:
         raise ValueError("nll: expected one number, the mean over the batch")
-    total = _last_kl(module)
-    if total is None:
-        parts = [_divergence(layer) for layer in _noisy(module)]
-        total = sum(parts[1:], parts[0])
-    return torch.add(nll, total, alpha=temperature / n)
+    parts = _parts(_noisy(module))
+    total: Tensor = sum(parts[1:], parts[0])
+    return torch.add(nll, total.to(nll.dtype), alpha=temperature / n)
 
 
-def _last_kl(module: Any) -> Tensor | None:
-    """The KL that the last call of the network computed, once; None where it cannot be used."""
-    layers = _noisy(module)
-    together = layers[0].noise.together
-    last, together.kl = together.kl, None
-    if last is None or last[1] != stamp([p for layer in layers for p in layer.pairs()]):
-        return None
-    value: Tensor = last[0]
-    return value
-
-
-def _divergence(layer: NoisyLayer) -> Tensor:
-    """A layer's KL; the one that its draw computed, so that gradients come in one pass."""
-    last = layer.last_kl()
-    return layer.kl() if last is None else last
+def _parts(layers: list[NoisyLayer]) -> list[Tensor]:
+    """The KL of all layers, each once: what the last call computed on its way, used once, so
+    that gradients come in one pass; else computed now.
+    """
+    made: list[Tensor] = []
+    done: set[NoisyLayer] = set()
+    for layer in layers:
+        if layer in done:
+            continue
+        part = layer.noise.together.parts.pop(layer, None)
+        if part is None or not done.isdisjoint(part.layers) or not part.fresh():
+            made.append(layer.kl())
+            done.add(layer)
+            continue
+        for other in part.layers:
+            layer.noise.together.parts.pop(other, None)
+        made.append(part.kl)
+        done.update(part.layers)
+    return made
 
 
 def swap_law(module: Any, law: Law | str) -> Any:

@@ -20,19 +20,18 @@ PREDICT_STEP = 2**32 - 1  # (P1) where predictions draw; training never gets the
 SIGNS_IN, SIGNS_OUT = 1 << 30, 1 << 31  # (N10) tensors whose draws give the signs
 _STREAM = ffi.typeof("xb_stream *")
 _gaussian: list[Any] = []
-_MADE = ("_kl", "_sampler", "together")  # what copies make anew
+_MADE = ("_kl", "_sampler", "together", "runners")  # what copies make anew
 
 
 class _Together(threading.local):
-    """The draws of all layers within a call of their network, and the KL of the last one.
+    """Where the noise of a call of the network is, and the KL of what ran in it.
 
     Each thread has its own.
     """
 
     def __init__(self) -> None:
-        self.drawn: dict[Any, Any] = {}
-        self.kl: Any = None
-        self.get = self.drawn.get
+        self.parts: dict[Any, Any] = {}
+        self.place: tuple[int, int] | None = None
 
 
 class Noise:
@@ -40,6 +39,8 @@ class Noise:
 
     def __init__(self, law_: Law | str, prior: str, seed: int | None, estimator: str) -> None:
         self.together = _Together()
+        self.runners: dict[Any, Any] = {}
+        self.fused = True  # layers run in C where they can, to be differentiated once
         self.prior = prior
         self.seed = seed_of(seed)
         self.step, self.sample = -1, -1  # of the last call; the first is number 0
@@ -93,6 +94,8 @@ class Noise:
         else:
             self.sample += 1
         self.training = training
+        place = (self.step, 0) if training else (PREDICT_STEP, self.sample)
+        self.together.place = place
 
     def at(self, sample: int) -> None:
         """The next prediction is draw number ``sample``: that of ``Model.draws``."""
@@ -111,8 +114,10 @@ class Noise:
     def _stream(self, tensor: int) -> Any:
         stream = ffi.new(_STREAM)
         stream.key, stream.tensor = self._key, tensor
-        stream.step = max(self.step, 0) if self.training else PREDICT_STEP
-        stream.sample = 0 if self.training else max(self.sample, 0)
+        place = self.together.place
+        if place is None:
+            place = (self.step, 0) if self.training else (PREDICT_STEP, self.sample)
+        stream.step, stream.sample = max(place[0], 0), max(place[1], 0)
         return stream
 
     # ---- copies
@@ -124,6 +129,7 @@ class Noise:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self.together = _Together()
+        self.runners = {}
         self.law = self._law
 
     def __repr__(self) -> str:

@@ -241,6 +241,88 @@ def test_a_network_draws_what_its_layers_would():
         torch.testing.assert_close(one, other)
 
 
+def grown_net(kind):
+    torch.manual_seed(3)
+    if kind == "dense":
+        return nn.Sequential(
+            nn.Linear(4, 6),
+            nn.ELU(),
+            nn.Linear(6, 5, bias=False),
+            nn.Sigmoid(),
+            nn.Linear(5, 2),
+        ), (7, 4)
+    if kind == "line":
+        return nn.Sequential(
+            nn.Conv1d(2, 3, 3, padding=1),
+            nn.Tanh(),
+            nn.Conv1d(3, 4, 2, stride=2),
+            nn.Flatten(),
+            nn.Linear(12, 2),
+        ), (5, 2, 6)
+    return nn.Sequential(
+        nn.Conv2d(2, 4, 3, padding=1), nn.ReLU(inplace=True), nn.MaxPool2d(2),
+        nn.Conv2d(4, 3, (2, 1), bias=False), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(18, 2),
+    ), (5, 2, 6, 6)  # fmt: skip
+
+
+@pytest.mark.parametrize("estimator", ["shared", "flipout", "example"])
+@pytest.mark.parametrize("random", ["kernels", "all"])
+@pytest.mark.parametrize("kind", ["dense", "line", "image"])
+def test_passes_in_c_are_the_operations_of_pytorch(estimator, random, kind):
+    """Outputs, KL and gradients of passes, of layers alone, and of PyTorch's operations."""
+    plain, shape = grown_net(kind)
+    x, results = torch.randn(shape), []
+    for way in ("c", "layers", "torch"):
+        net = xt.bayesian(plain, "mtj", estimator=estimator, random=random, sigma=0.3)
+        noise = xt.noise_of(net)
+        noise.fused = way != "torch"
+        inputs = x.clone().requires_grad_()
+        if way == "layers":
+            noise.advance(True)
+            y = inputs
+            for layer in net:
+                y = layer(y)
+        else:
+            y = net(inputs)
+        assert bool(noise.runners) == (way != "torch")
+        xt.free_energy(net, y.square().sum(), 50).backward()
+        results.append([y.detach(), inputs.grad, *(p.grad for p in net.parameters())])
+    for one, other in zip(results[0], results[2]):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+    for one, other in zip(results[1], results[2]):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_a_graph_that_is_kept_and_one_of_second_order():
+    net, x = xt.bayesian(grown_net("dense")[0], "mtj", sigma=0.3), torch.randn(7, 4)
+    x.requires_grad_()
+    y = net(x).square().sum()
+    y.backward(retain_graph=True)
+    once = [p.grad.clone() for p in net.parameters()]
+    net(torch.randn(7, 4))  # another call takes the workspace of the first
+    y.backward()
+    for a, p in zip(once, net.parameters()):
+        torch.testing.assert_close(2 * a, p.grad)
+    with pytest.raises(RuntimeError, match="fused = False"):
+        torch.autograd.grad(net(x).sum(), x, create_graph=True)
+    xt.noise_of(net).fused = False
+    (d_x,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+    d_x.square().sum().backward()
+
+
+def test_hooks_and_other_shapes_run_layer_by_layer():
+    net, seen = xt.bayesian(grown_net("dense")[0], sigma=0.3).eval(), []
+    noise, x = xt.noise_of(net), torch.randn(7, 4)
+    whole = net(x)
+    net[1].register_forward_hook(lambda m, i, o: seen.append(o.shape))
+    noise.at(0)
+    torch.testing.assert_close(net(x), whole, rtol=1e-5, atol=1e-6)
+    assert seen == [(7, 6)]
+    assert net(torch.randn(2, 3, 4)).shape == (2, 3, 2)
+    assert net(torch.randn(0, 4)).shape == (0, 2)
+    assert net(x.double()[:, :4].float()).shape == (7, 2)
+
+
 def test_two_calls_before_a_gradient():
     """Draws of several calls go into one loss: each has its own noise in the backward pass."""
     net = xt.bayesian(dense_net(), law="mtj", random="all", sigma=0.3)
@@ -271,7 +353,6 @@ def test_a_network_inside_another_and_one_that_fails():
     torch.testing.assert_close(xt.free_energy(whole, loss, 1), loss + xt.kl(net))
     with pytest.raises(RuntimeError):
         net(torch.zeros(2, 5))
-    assert not xt.noise_of(net).together.drawn
     net.eval()
     again = copy.deepcopy(net)
     assert (net(torch.ones(2, 4)) == again(torch.ones(2, 4))).all()
