@@ -1,6 +1,6 @@
 /* Plans of one output of several, against the net of that output written by hand; and the
  * verdict on reads as draws that stands at the head of a plan. */
-#include "xbtest.h"
+#include "scratch.h"
 
 #include "base/ctx.h"
 #include "crossbayes/crossbar.h"
@@ -115,10 +115,8 @@ static void write_law(const char *path, const char *interval, const char *from)
 static void a_verdict_at_an_interval(void **state)
 {
     (void)state;
-    char path[] = "/tmp/xb_draws_XXXXXX.json";
-    const int file = mkstemps(path, 5);
-    assert_true(file >= 0);
-    close(file);
+    scratch s = scratch_make();
+    const char *path = scratch_path(&s, "law.json");
     xb_ctx *ctx = test_ctx();
     xb_draws_verdict v;
     write_law(path, "0.001", "0.004");
@@ -145,7 +143,7 @@ static void a_verdict_at_an_interval(void **state)
     assert_ok(ctx, xb_draws_judge(ctx, &v, "mtj:B=0.15,w=0.5", 0, 0));
     assert_int_equal(v.reads, 0);
     assert_int_equal(xb_draws_judge(ctx, &v, path, -1, 0), XB_E_INPUT);
-    remove(path);
+    scratch_remove(&s);
     xb_ctx_destroy(ctx);
 }
 

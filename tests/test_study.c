@@ -3,6 +3,8 @@
  * built-in noise sample. */
 #include "studytest.h"
 
+#include "base/os.h"
+
 #include <sys/stat.h>
 
 #include <jansson.h>
@@ -141,7 +143,7 @@ static void files_are_written(void **state)
     xb_ctx *ctx = test_ctx();
     xb_study *study = small_study(ctx);
     char dir[] = "/tmp/xb-study-XXXXXX", sub[64], path[128], text[8192];
-    assert_non_null(mkdtemp(dir));
+    assert_true(xb_os_make_new_folder(dir));
     snprintf(sub, sizeof sub, "%s/made/here", dir);
     assert_ok(ctx, xb_study_write(ctx, study, sub));
     snprintf(path, sizeof path, "%s/small.json", sub);
