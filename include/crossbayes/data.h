@@ -27,9 +27,9 @@ XB_API xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const cha
 
 /* A long trace: more samples than XB_TRACE_LONG, which are not held in memory but read
  * from their file again and again, in blocks; ranks that work together read different
- * parts of it (crossbayes/work.h). xb_series_run_trace() and xb_fit_run_trace() analyse
- * it; their sums run over 32 pieces of it, so the bytes do not depend on the number of
- * ranks. */
+ * parts of it (crossbayes/work.h). xb_series_run_trace() analyses it, and
+ * xb_trace_thin() leaves few enough samples to fit a law to; sums run over 32 pieces of
+ * it, so the bytes do not depend on the number of ranks. */
 typedef struct xb_trace xb_trace;
 
 #define XB_TRACE_LONG (INT64_C(1) << 24)

@@ -74,7 +74,12 @@ XB_API xb_status xb_series_run(xb_ctx *ctx, xb_series **out, const double *x, in
  * (crossbayes/data.h); without detrending, differences and removal of lines. */
 XB_API xb_status xb_series_run_trace(xb_ctx *ctx, xb_series **out, xb_trace *trace,
                                      const xb_series_options *opt);
-XB_API void xb_series_destroy(xb_series *series);             /* NULL is fine */
+/* Every k-th of the samples first .. first + count - 1 of a long trace, with the smallest
+ * k that leaves at most XB_TRACE_LONG of them, to fit a law to. Free *out with xb_free().
+ */
+XB_API xb_status xb_trace_thin(xb_ctx *ctx, double **out, int64_t *n, int64_t *k,
+                               xb_trace *trace, int64_t first, int64_t count);
+XB_API void xb_series_destroy(xb_series *series); /* NULL is fine */
 
 /* ---- the time axis */
 

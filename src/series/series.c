@@ -251,8 +251,7 @@ static xb_status analyse(xb_ctx *ctx, xb_series *s, const xb_signal *x,
     s->mean = all.mean, s->sd = all.sd;
     s->law = (xb_power_law){NAN, NAN, NAN, 0, NAN, NAN, NAN};
     if (s->count >= XB_SERIES_SEARCH) {
-        XB_TRY(
-            xb_welch_signal(ctx, &s->spectrum, x, s->interval, 8, XB_WELCH_MEAN));
+        XB_TRY(xb_welch_signal(ctx, &s->spectrum, x, s->interval, 8, XB_WELCH_MEAN));
         XB_TRY(xb_power_law_fit(ctx, &s->law, &s->spectrum, 0, INFINITY, true));
     }
     XB_TRY(xb_bursts_prepare(ctx, s, x));
@@ -335,6 +334,25 @@ xb_status xb_series_run_trace(xb_ctx *ctx, xb_series **out, xb_trace *trace,
     XB_TRY(xb_signal_check_ranks(ctx, trace));
     const xb_signal signal = xb_signal_of_trace(trace, 0, xb_trace_count(trace));
     return run_signal(ctx, out, &signal, &o);
+}
+
+xb_status xb_trace_thin(xb_ctx *ctx, double **out, int64_t *n, int64_t *k,
+                        xb_trace *trace, int64_t first, int64_t count)
+{
+    if (first < 0 || count < 1 || count > xb_trace_count(trace) - first)
+        return xb_fail(ctx, XB_E_ARGUMENT, "samples %lld to %lld of %lld: not a range",
+                       (long long)first + 1, (long long)(first + count),
+                       (long long)xb_trace_count(trace));
+    const xb_signal part = xb_signal_of_trace(trace, first, count);
+    const int64_t stride = (count + XB_TRACE_LONG - 1) / XB_TRACE_LONG;
+    double *x = xb_room(ctx, count / stride, sizeof *x);
+    if (!x) return XB_E_MEMORY;
+    xb_status status = xb_signal_every(ctx, &part, x, stride);
+    if (status == XB_OK)
+        *out = x, *n = count / stride, *k = stride;
+    else
+        free(x);
+    return status;
 }
 
 void xb_series_destroy(xb_series *s)
