@@ -140,10 +140,7 @@ static xb_status fit_thin(cli_session *s, xb_fit **fit, job *j, int64_t first,
     XB_TRY(xb_trace_thin(s->ctx, &j->thin, &j->n_thin, &k, j->samples, first, count));
     if (k > 1)
         snprintf(j->trace.found, sizeof j->trace.found,
-                 "the law is fitted to every %lld%s of them", (long long)k,
-                 k == 2   ? "nd"
-                 : k == 3 ? "rd"
-                          : "th");
+                 "the law is fitted to one sample in %lld", (long long)k);
     return xb_ranks_first(s->ctx) ? xb_fit_run(s->ctx, fit, j->thin, j->n_thin, o)
                                   : XB_OK;
 }
