@@ -60,6 +60,9 @@ static cli_exit print_json(cli_session *s, const xb_fit *fit)
 /* The inputs and results of a fit. */
 typedef struct job {
     cli_trace trace;
+    xb_trace *samples; /* NULL: not a long trace */
+    double *thin;      /* [n_thin] what the law of a long trace is fitted to */
+    int64_t n_thin;
     xb_series *series;
     xb_fit *fit, *whole; /* whole: NULL if the stationary part is the whole trace */
     cli_figure figure;
@@ -78,7 +81,10 @@ static cli_exit deliver(cli_session *s, const job *j)
     const char *file = cli_text(&s->args, "output", NULL);
     bool to_stdout = file && strcmp(file, "-") == 0;
     xb_status status = XB_OK;
-    if (j->figure.stem)
+    if (j->figure.stem && j->samples)
+        status = xb_report_fit(s->ctx, j->fit, j->thin, j->n_thin, j->figure.stem,
+                               j->figure.format);
+    else if (j->figure.stem)
         status = xb_report_trace(s->ctx, j->fit, j->series, j->trace.x, j->trace.n,
                                  j->figure.stem, j->figure.format);
     if (status == XB_OK && file && !to_stdout) status = xb_fit_save(s->ctx, j->fit, file);
@@ -89,17 +95,84 @@ static cli_exit deliver(cli_session *s, const job *j)
     return CLI_DONE;
 }
 
+/* ---- long traces (docs/scaling.md) */
+
+/* Whether the samples are taken as they are, which a long trace must be. */
+static bool unchanged(const cli_session *s)
+{
+    return !cli_flag(&s->args, "detrend") && !cli_flag(&s->args, "difference") &&
+           !cli_flag(&s->args, "remove-lines") && !cli_flag(&s->args, "time") &&
+           !cli_flag(&s->args, "column");
+}
+
+static cli_exit open_long(cli_session *s, job *j)
+{
+    if (!unchanged(s)) return CLI_DONE;
+    xb_status status = xb_trace_open(s->ctx, &j->samples, s->args.arg[0]);
+    if (status != XB_OK || !j->samples) return cli_status(s, status);
+    j->trace.n = xb_trace_count(j->samples);
+    return cli_trace_interval(s, &j->trace.interval);
+}
+
+/* A trace that is not read by parts: all of it, in memory. */
+static cli_exit read_whole(cli_session *s, job *j)
+{
+    cli_exit code = cli_trace_read(s, &j->trace, s->args.arg[0]);
+    if (code == CLI_DONE && unchanged(s) && j->trace.n > XB_TRACE_LONG)
+        code = cli_status(
+            s, xb_trace_of_values(s->ctx, &j->samples, j->trace.x, j->trace.n));
+    if (code == CLI_DONE && s->ranked && !j->samples)
+        code =
+            cli_fail(s, CLI_USAGE,
+                     "%s: only traces of more than %lld samples that are taken as they "
+                     "are can be dealt to ranks: start it once, without mpirun",
+                     s->args.arg[0], (long long)XB_TRACE_LONG);
+    return code;
+}
+
+/* The law of samples first .. first + count - 1. */
+static xb_status fit_thin(cli_session *s, xb_fit **fit, job *j, int64_t first,
+                          int64_t count, const xb_fit_options *o)
+{
+    int64_t k = 1;
+    xb_free(j->thin);
+    j->thin = NULL;
+    XB_TRY(xb_trace_thin(s->ctx, &j->thin, &j->n_thin, &k, j->samples, first, count));
+    if (k > 1)
+        snprintf(j->trace.found, sizeof j->trace.found,
+                 "the law is fitted to one sample in %lld", (long long)k);
+    return xb_ranks_first(s->ctx) ? xb_fit_run(s->ctx, fit, j->thin, j->n_thin, o)
+                                  : XB_OK;
+}
+
+static xb_status fit_long(cli_session *s, job *j, xb_fit_options *o)
+{
+    const xb_segment part =
+        xb_series_segment_at(j->series, xb_series_segment_chosen(j->series));
+    if (part.count != j->trace.n) XB_TRY(fit_thin(s, &j->whole, j, 0, j->trace.n, o));
+    o->series = j->series;
+    o->whole = j->whole;
+    XB_TRY(fit_thin(s, &j->fit, j, part.first, part.count, o));
+    return xb_ranks_deliver(s->ctx);
+}
+
+static xb_status analyse(cli_session *s, job *j, const xb_series_options *o)
+{
+    return j->samples ? xb_series_run_trace(s->ctx, &j->series, j->samples, o)
+                      : xb_series_run(s->ctx, &j->series, j->trace.x, j->trace.n, o);
+}
+
 static cli_exit work(cli_session *s, job *j, xb_fit_options *o)
 {
     xb_series_options series;
-    cli_exit code = cli_trace_read(s, &j->trace, s->args.arg[0]);
+    cli_exit code = open_long(s, j);
+    if (code == CLI_DONE && !j->samples) code = read_whole(s, j);
     if (code == CLI_DONE) code = cli_trace_options(s, &series, &j->trace);
+    if (code == CLI_DONE) code = cli_status(s, analyse(s, j, &series));
     if (code == CLI_DONE)
-        code = cli_status(
-            s, xb_series_run(s->ctx, &j->series, j->trace.x, j->trace.n, &series));
-    if (code == CLI_DONE)
-        code = cli_status(s, cli_trace_fit(s, &j->fit, &j->whole, j->trace.x, j->trace.n,
-                                           j->series, o));
+        code = cli_status(s, j->samples ? fit_long(s, j, o)
+                                        : cli_trace_fit(s, &j->fit, &j->whole, j->trace.x,
+                                                        j->trace.n, j->series, o));
     return code == CLI_DONE ? deliver(s, j) : code;
 }
 
@@ -114,6 +187,8 @@ static cli_exit run(cli_session *s)
     xb_fit_destroy(j.fit);
     xb_fit_destroy(j.whole);
     xb_series_destroy(j.series);
+    xb_free(j.thin);
+    xb_trace_close(j.samples);
     cli_trace_free(&j.trace);
     free(j.figure.stem);
     return code;
@@ -156,5 +231,6 @@ const cli_command cli_command_fit = {
     .titles = titles,
     .min_args = 1,
     .max_args = 1,
+    .together = true,
     .run = run,
 };

@@ -29,7 +29,7 @@ static cli_exit parse(cli_session *s, double *out, const char *option, const cha
     return CLI_DONE;
 }
 
-static cli_exit given_interval(cli_session *s, double *interval)
+cli_exit cli_trace_interval(cli_session *s, double *interval)
 {
     double rate = NAN;
     int ways = cli_flag(&s->args, "sample-interval") + cli_flag(&s->args, "sample-rate") +
@@ -184,7 +184,7 @@ cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path)
 {
     const char *column = cli_text(&s->args, "column", NULL);
     const char *time = cli_text(&s->args, "time", NULL);
-    cli_exit code = given_interval(s, &out->interval);
+    cli_exit code = cli_trace_interval(s, &out->interval);
     if (code != CLI_DONE) return code;
     xb_status status = cli_column_read(s, &out->x, &out->n, path);
     bool known = out->interval > 0 || time;

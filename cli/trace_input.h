@@ -12,6 +12,9 @@ typedef struct cli_trace {
                         unknown */
 } cli_trace;
 
+/* The interval as given by options; unchanged if it is not. */
+cli_exit cli_trace_interval(cli_session *s, double *interval);
+
 /* Options of a command that reads a trace. */
 #define CLI_TRACE_OPTIONS                                                                \
     {                                                                                    \

@@ -97,6 +97,11 @@ static void ranks_give_the_bytes_of_one_process(void **state)
     check_same(&mpis[OPEN_MPI],
                "study energy --quick --widths 1,2,3 --depths 1 --seeds 1 --format svg",
                "nets", test_long() ? 3 : 2);
+    /* a trace that is read by byte ranges */
+    run_well("sample gaussian -n 16800000 -o long.npy");
+    check_same(&mpis[OPEN_MPI], "fit long.npy --family gaussian", "law.json",
+               test_long() ? 4 : 2);
+    run_shell("rm long.npy");
     if (!test_long()) return;
     check_same(&mpis[1], "study array --quick --format svg", "arrays", 4);
     check_same(&mpis[0], "study narrow --quick --format svg --widths 1,2 --depths 1",
@@ -185,7 +190,8 @@ static void wrong_use_is_one_line_of_rank_0(void **state)
     refused(MPIS, 2, "predict m.safetensors none.csv -o p.csv", "none.csv");
     refused(1, 3, "study energy --quick --widths 1,2 --depths 1 -o e",
             "nets: 2 items of work cannot be dealt to 3 ranks; use at most 2");
-    refused(1, 2, "fit xy.csv", "cannot run on several ranks");
+    refused(1, 2, "fit xy.csv --column y",
+            "only traces of more than 16777216 samples that are taken as they are");
     refused(1, 2, "predict m.safetensors", "missing argument");
     refused(1, 2, "train xy.csv -t y --net 'dense 8, relu, dense 1' -o n.safetensors",
             "1 net can be trained side by side here");

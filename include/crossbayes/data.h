@@ -25,6 +25,24 @@ extern "C" {
 XB_API xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const char *path,
                                 const char *column);
 
+/* A long trace: more samples than XB_TRACE_LONG, which are not held in memory but read
+ * from their file again and again, in blocks; ranks that work together read different
+ * parts of it (crossbayes/work.h). xb_series_run_trace() analyses it, and
+ * xb_trace_thin() leaves few enough samples to fit a law to; sums run over 32 pieces of
+ * it, so the bytes do not depend on the number of ranks. */
+typedef struct xb_trace xb_trace;
+
+#define XB_TRACE_LONG (INT64_C(1) << 24)
+
+/* Opens an NPY file of one column with more than XB_TRACE_LONG samples. For every other
+ * file *out is NULL: xb_column_read() reads those. */
+XB_API xb_status xb_trace_open(xb_ctx *ctx, xb_trace **out, const char *path);
+/* The same for n values in memory, which are borrowed until it is closed, at any n. */
+XB_API xb_status xb_trace_of_values(xb_ctx *ctx, xb_trace **out, const double *x,
+                                    int64_t n);
+XB_API void xb_trace_close(xb_trace *trace); /* NULL is fine */
+XB_API int64_t xb_trace_count(const xb_trace *trace);
+
 /* A table to train on or to predict from: rows of features, all numbers, and a target if
  * one is named. It is read from the same kinds of file as xb_column_read takes. With
  * `prepare`, columns of words and missing cells become features as crossbayes/recipe.h

@@ -24,6 +24,7 @@
 #define CROSSBAYES_SERIES_H
 
 #include "crossbayes/base.h"
+#include "crossbayes/data.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,7 +70,16 @@ typedef struct xb_series xb_series;
  * or window that does not exist. x is borrowed for the call only. */
 XB_API xb_status xb_series_run(xb_ctx *ctx, xb_series **out, const double *x, int64_t n,
                                const xb_series_options *opt); /* NULL: the defaults */
-XB_API void xb_series_destroy(xb_series *series);             /* NULL is fine */
+/* The same for a long trace, in bounded memory and on ranks that work together
+ * (crossbayes/data.h); without detrending, differences and removal of lines. */
+XB_API xb_status xb_series_run_trace(xb_ctx *ctx, xb_series **out, xb_trace *trace,
+                                     const xb_series_options *opt);
+/* Every k-th of the samples first .. first + count - 1 of a long trace, with the smallest
+ * k that leaves at most XB_TRACE_LONG of them, to fit a law to. Free *out with xb_free().
+ */
+XB_API xb_status xb_trace_thin(xb_ctx *ctx, double **out, int64_t *n, int64_t *k,
+                               xb_trace *trace, int64_t first, int64_t count);
+XB_API void xb_series_destroy(xb_series *series); /* NULL is fine */
 
 /* ---- the time axis */
 
@@ -101,7 +111,7 @@ XB_API int64_t xb_series_segment_count(const xb_series *series);
 XB_API xb_segment xb_series_segment_at(const xb_series *series, int64_t i);
 XB_API int64_t xb_series_segment_chosen(const xb_series *series);
 /* The values of the chosen segment after the requested detrending, differencing and
- * removal of lines. Borrowed. */
+ * removal of lines; NULL after xb_series_run_trace(). Borrowed. */
 XB_API const double *xb_series_values(const xb_series *series);
 XB_API int64_t xb_series_count(const xb_series *series);
 

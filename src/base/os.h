@@ -50,6 +50,9 @@ FILE *xb_os_nameless(char *path, size_t size);
  * info->kind is XB_OS_NONE if the file cannot be opened. */
 int64_t xb_os_read_head(xb_os_info *info, void *to, size_t size, const char *path);
 
+/* The next read is of the byte `at`, counted from the start. */
+bool xb_os_seek(FILE *stream, int64_t at);
+
 /* Flush to the disk. On file systems that cannot flush a folder, that is not a failure.
  */
 bool xb_os_flush(FILE *stream);

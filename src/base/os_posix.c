@@ -62,6 +62,11 @@ bool xb_os_look_stream(xb_os_info *out, FILE *stream)
     return look_open(out, fileno(stream));
 }
 
+bool xb_os_seek(FILE *stream, int64_t at)
+{
+    return fseeko(stream, (off_t)at, SEEK_SET) == 0;
+}
+
 bool xb_os_exists(const char *path) { return access(path, F_OK) == 0; }
 bool xb_os_can_write(const char *folder) { return access(folder, W_OK | X_OK) == 0; }
 

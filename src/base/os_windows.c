@@ -108,6 +108,8 @@ bool xb_os_look_stream(xb_os_info *out, FILE *stream)
     return look_handle(out, (HANDLE)_get_osfhandle(_fileno(stream)));
 }
 
+bool xb_os_seek(FILE *stream, int64_t at) { return _fseeki64(stream, at, SEEK_SET) == 0; }
+
 bool xb_os_exists(const char *path)
 {
     xb_os_info info;

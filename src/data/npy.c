@@ -175,21 +175,41 @@ static xb_status reorder(xb_ctx *ctx, double **values, int64_t n, const xb_npy_h
     return XB_OK;
 }
 
-static xb_status read_values(double **values, int64_t n, const element *e, bool swap,
-                             xb_source *source, unsigned char *block)
+xb_status xb_npy_layout_read(xb_npy_layout *out, xb_source *source)
 {
-    int64_t capacity = 0, step = BLOCK / e->size;
+    xb_npy_layout found = {0};
+    const element *e = NULL;
+    XB_TRY(read_header(&found.head, source));
+    XB_TRY(find_element(&e, &found.head, source));
+    XB_TRY(count_elements(&found.n, &found.head, e, source));
+    found.each = e->size, found.convert = e->convert;
+    found.swap = found.head.type[0] == '>';
+    found.offset = source->taken;
+    *out = found;
+    return XB_OK;
+}
+
+void xb_npy_convert(double *to, unsigned char *from, int64_t count,
+                    const xb_npy_layout *layout)
+{
+    if (layout->swap) swap_bytes(from, count, layout->each);
+    layout->convert(to, from, count);
+}
+
+static xb_status read_values(double **values, const xb_npy_layout *l, xb_source *source,
+                             unsigned char *block)
+{
+    int64_t n = l->n, capacity = 0, step = BLOCK / l->each;
     bool known = source->size >= 0; /* then the file has them all: ask once */
     if (known || n == 0)
         XB_TRY(xb_grow(source->ctx, (void **)values, &capacity, n > 0 ? n : 1,
                        sizeof **values));
     for (int64_t i = 0; i < n; i += step) {
         int64_t count = n - i < step ? n - i : step;
-        XB_TRY(read_exactly(source, block, count * e->size, "data"));
+        XB_TRY(read_exactly(source, block, count * l->each, "data"));
         XB_TRY(
             xb_grow(source->ctx, (void **)values, &capacity, i + count, sizeof **values));
-        if (swap) swap_bytes(block, count, e->size);
-        e->convert(*values + i, block, count);
+        xb_npy_convert(*values + i, block, count, l);
     }
     int64_t more = 0;
     XB_TRY(xb_source_read(source, block, 1, &more));
@@ -199,26 +219,21 @@ static xb_status read_values(double **values, int64_t n, const element *e, bool 
 xb_status xb_npy_read_source(double **out, int64_t *n, xb_npy_head *head,
                              xb_source *source)
 {
-    xb_npy_head found;
-    const element *e = NULL;
-    int64_t count = 0;
-    XB_TRY(read_header(&found, source));
-    XB_TRY(find_element(&e, &found, source));
-    XB_TRY(count_elements(&count, &found, e, source));
+    xb_npy_layout l;
+    XB_TRY(xb_npy_layout_read(&l, source));
     unsigned char *block = xb_new(source->ctx, BLOCK, 1);
     if (!block) return XB_E_MEMORY;
     double *values = NULL;
-    xb_status status =
-        read_values(&values, count, e, found.type[0] == '>', source, block);
+    xb_status status = read_values(&values, &l, source, block);
     free(block);
-    if (status == XB_OK) status = reorder(source->ctx, &values, count, &found);
+    if (status == XB_OK) status = reorder(source->ctx, &values, l.n, &l.head);
     if (status != XB_OK) {
         free(values);
         return status;
     }
     *out = values;
-    *n = count;
-    *head = found;
+    *n = l.n;
+    *head = l.head;
     return XB_OK;
 }
 

@@ -6,6 +6,21 @@
 #include "data/npyhead.h"
 #include "data/source.h"
 
+/* How the elements of a file lie in it. */
+typedef struct xb_npy_layout {
+    xb_npy_head head;
+    int64_t n, each; /* number of elements, and bytes of one */
+    void (*convert)(double *to, const unsigned char *from, int64_t n);
+    bool swap;      /* the other byte order */
+    int64_t offset; /* bytes before the first element */
+} xb_npy_layout;
+
+/* Reads the header, and checks that the file has the bytes of all elements. */
+xb_status xb_npy_layout_read(xb_npy_layout *out, xb_source *source);
+/* `count` elements from their bytes, which may be overwritten. */
+void xb_npy_convert(double *to, unsigned char *from, int64_t count,
+                    const xb_npy_layout *layout);
+
 /* Values in C order as doubles, free() them; shape and ndim in *head. */
 xb_status xb_npy_read_source(double **out, int64_t *n, xb_npy_head *head,
                              xb_source *source);

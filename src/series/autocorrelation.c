@@ -19,14 +19,13 @@ enum { LAGS_MAX = 1 << 26 };
 /* The trace, and how it becomes (x - mean) / range: products stay in range whatever
  * the unit. */
 typedef struct trace {
-    const double *x; /* [n] */
-    int64_t n;
+    xb_signal x;
     double centre, inverse;
 } trace;
 
-static trace trace_of(const double *x, int64_t n, double mean, double range)
+static trace trace_of(const xb_signal *x, double mean, double range)
 {
-    return (trace){x, n, mean, 1 / fmax(range, 1e-300)};
+    return (trace){*x, mean, 1 / fmax(range, 1e-300)};
 }
 
 xb_status xb_values_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen)
@@ -41,32 +40,77 @@ xb_status xb_values_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look
     return XB_OK;
 }
 
-static xb_status trace_make(xb_ctx *ctx, trace *out, const double *x, int64_t n)
+typedef struct seen_job {
+    xb_look look[XB_SIGNAL_PIECES];
+    double sums[XB_SIGNAL_PIECES][XB_POWERS];
+    double centre, inverse;
+} seen_job;
+
+/* xb_signal_fn */
+static void look_at(void *arg, int64_t p, const double *x, int64_t at, int64_t n)
 {
-    if (n < 2)
-        return xb_fail(ctx, XB_E_INPUT, "%lld %s no autocorrelation", (long long)n,
-                       xb_plural(n, "sample has", "samples have"));
-    xb_look seen = xb_trace_kernels_best()->look(x, n);
-    XB_TRY(xb_values_check(ctx, x, n, &seen));
-    double range = seen.max - seen.min, sums[XB_POWERS] = {0};
+    seen_job *j = arg;
+    const xb_look seen = xb_trace_kernels_best()->look(x, n);
+    (void)at;
+    j->look[p].min = fmin(j->look[p].min, seen.min);
+    j->look[p].max = fmax(j->look[p].max, seen.max);
+    j->look[p].bad += seen.bad;
+}
+
+static void sum_powers(void *arg, int64_t p, const double *x, int64_t at, int64_t n)
+{
+    seen_job *j = arg;
+    (void)at;
+    xb_trace_kernels_best()->powers(j->sums[p], x, n, j->centre, j->inverse);
+}
+
+static void add_looks(void *to, const void *from, int64_t bytes)
+{
+    xb_look *seen = to;
+    const xb_look *other = from;
+    (void)bytes;
+    seen->min = fmin(seen->min, other->min), seen->max = fmax(seen->max, other->max);
+    seen->bad += other->bad;
+}
+
+static xb_status check_seen(xb_ctx *ctx, const xb_signal *x, const xb_look *seen)
+{
+    if (x->x) return xb_values_check(ctx, x->x, x->n, seen);
+    if (!seen->bad) return XB_OK;
+    return xb_fail(ctx, XB_E_INPUT, "%lld samples are not finite numbers",
+                   (long long)seen->bad);
+}
+
+static xb_status trace_make(xb_ctx *ctx, trace *out, const xb_signal *x)
+{
+    seen_job j = {.centre = 0};
+    if (x->n < 2)
+        return xb_fail(ctx, XB_E_INPUT, "%lld %s no autocorrelation", (long long)x->n,
+                       xb_plural(x->n, "sample has", "samples have"));
+    for (int64_t p = 0; p < x->pieces; p++)
+        j.look[p] = (xb_look){.min = INFINITY, .max = -INFINITY};
+    XB_TRY(xb_signal_each(ctx, x, look_at, &j));
+    XB_TRY(xb_signal_sum(ctx, x, j.look, sizeof *j.look, add_looks));
+    XB_TRY(check_seen(ctx, x, j.look));
+    double range = j.look->max - j.look->min;
     if (!(range > 0))
         return xb_fail(ctx, XB_E_INPUT,
-                       "all samples are %g: they have no autocorrelation", seen.min);
-    trace t = trace_of(x, n, seen.min, range);
-    xb_trace_kernels_best()->powers(sums, x, n, t.centre, t.inverse);
-    *out = trace_of(x, n, seen.min + sums[1] / (double)n / t.inverse, range);
+                       "all samples are %g: they have no autocorrelation", j.look->min);
+    j.centre = j.look->min, j.inverse = 1 / fmax(range, 1e-300);
+    XB_TRY(xb_signal_each(ctx, x, sum_powers, &j));
+    XB_TRY(xb_signal_sum(ctx, x, j.sums, sizeof *j.sums, xb_signal_add_doubles));
+    *out = trace_of(x, j.centre + j.sums[0][1] / (double)x->n / j.inverse, range);
     return XB_OK;
 }
 
-/* Adds conj(A) B of one stretch to the spectrum: A its first `hop` values, B all
- * of it. Both real, so one transform of A + iB gives the two. */
+/* Adds conj(A) B of one stretch, x [count] and then zeros, to the spectrum: A its first
+ * `hop` values, B all of it. Both real, so one transform of A + iB gives the two. */
 static void add_stretch(double complex *spectrum, double complex *z, const xb_fft *fft,
-                        const trace *t, int64_t start, int64_t hop)
+                        const trace *t, const double *x, int64_t count, int64_t hop)
 {
     int64_t n = fft->n;
     for (int64_t i = 0; i < n; i++) {
-        bool there = start + i < t->n;
-        double b = there ? (t->x[start + i] - t->centre) * t->inverse : 0;
+        double b = i < count ? (x[i] - t->centre) * t->inverse : 0;
         z[i] = xb_cmplx(i < hop ? b : 0, b);
     }
     xb_fft_forward(fft, z);
@@ -79,34 +123,61 @@ static void add_stretch(double complex *spectrum, double complex *z, const xb_ff
     }
 }
 
+/* The stretches that begin in piece p. */
+static xb_status add_piece(xb_ctx *ctx, double complex *spectrum, double complex *z,
+                           const xb_fft *fft, const trace *t, int64_t p, int64_t hop)
+{
+    const xb_signal *x = &t->x;
+    int64_t start = (xb_signal_cut(x, p) + hop - 1) / hop * hop;
+    for (; start < xb_signal_cut(x, p + 1); start += hop) {
+        const double *value = NULL;
+        const int64_t count = x->n - start < fft->n ? x->n - start : fft->n;
+        XB_TRY(xb_signal_read(ctx, x, &value, start, count));
+        add_stretch(spectrum, z, fft, t, value, count, hop);
+    }
+    return x->x ? XB_OK : xb_progress_tell(ctx, "correlating", p, x->pieces);
+}
+
+/* The spectra of all stretches; spectrum [pieces][n], then spectrum[0] is their sum. */
+static xb_status add_stretches(xb_ctx *ctx, double complex *spectrum, double complex *z,
+                               const xb_fft *fft, const trace *t, int64_t hop)
+{
+    const xb_signal *x = &t->x;
+    for (int64_t p = 0; p < x->pieces; p++)
+        if (xb_signal_mine(ctx, x, p))
+            XB_TRY(add_piece(ctx, spectrum + p * fft->n, z, fft, t, p, hop));
+    return xb_signal_sum(ctx, x, spectrum, fft->n * (int64_t)sizeof *spectrum,
+                         xb_signal_add_doubles);
+}
+
 static xb_status by_transform(xb_ctx *ctx, double *sum, int64_t lags, const trace *t)
 {
     int64_t n = 1; /* then at least 2 lags: there are no more of them than values */
-    while (n < 4 * lags && n < t->n + lags) n *= 2;
+    while (n < 4 * lags && n < t->x.n + lags) n *= 2;
     xb_fft fft;
     XB_TRY(xb_fft_make(ctx, &fft, n));
-    double complex *spectrum = xb_new(ctx, 2 * n, sizeof *spectrum);
+    double complex *spectrum = xb_new(ctx, (t->x.pieces + 1) * n, sizeof *spectrum);
     if (!spectrum) {
         xb_fft_free(&fft);
         return XB_E_MEMORY;
     }
     int64_t hop = n - lags + 1; /* lag k < lags never runs past the stretch */
-    for (int64_t start = 0; start < t->n; start += hop)
-        add_stretch(spectrum, spectrum + n, &fft, t, start, hop);
+    xb_status status =
+        add_stretches(ctx, spectrum, spectrum + t->x.pieces * n, &fft, t, hop);
     xb_fft_forward(&fft, spectrum); /* of conj(A) B: lag k comes out at n - k */
     for (int64_t k = 0; k < lags; k++)
         sum[k] = creal(spectrum[k ? n - k : 0]) / (double)n;
     free(spectrum);
     xb_fft_free(&fft);
-    return XB_OK;
+    return status;
 }
 
 /* (F8) */
 static xb_status correlate(xb_ctx *ctx, double *rho, int64_t lags, const trace *t)
 {
     double first[XB_LAGS];
-    if (lags <= XB_LAGS) {
-        xb_trace_kernels_best()->lags(first, t->x, t->n, t->centre, t->inverse);
+    if (lags <= XB_LAGS && t->x.x) {
+        xb_trace_kernels_best()->lags(first, t->x.x, t->x.n, t->centre, t->inverse);
         memcpy(rho, first, (size_t)lags * sizeof *rho);
     } else {
         XB_TRY(by_transform(ctx, rho, lags, t));
@@ -119,13 +190,20 @@ static xb_status correlate(xb_ctx *ctx, double *rho, int64_t lags, const trace *
 xb_status xb_autocorrelation(xb_ctx *ctx, double *rho, int64_t lags, const double *x,
                              int64_t n)
 {
-    int64_t most = n < LAGS_MAX ? n : LAGS_MAX;
+    const xb_signal s = xb_signal_of(x, n);
+    return xb_autocorrelation_signal(ctx, rho, lags, &s);
+}
+
+xb_status xb_autocorrelation_signal(xb_ctx *ctx, double *rho, int64_t lags,
+                                    const xb_signal *x)
+{
+    int64_t n = x->n, most = n < LAGS_MAX ? n : LAGS_MAX;
     if (lags < 1 || lags > most)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld lags of %lld samples: expected 1 to %lld", (long long)lags,
                        (long long)n, (long long)most);
     trace t;
-    XB_TRY(trace_make(ctx, &t, x, n));
+    XB_TRY(trace_make(ctx, &t, x));
     double *sums = xb_new(ctx, lags, sizeof *sums);
     xb_status status = sums ? correlate(ctx, sums, lags, &t) : XB_E_MEMORY;
     if (status == XB_OK) memcpy(rho, sums, (size_t)lags * sizeof *sums);
@@ -133,8 +211,8 @@ xb_status xb_autocorrelation(xb_ctx *ctx, double *rho, int64_t lags, const doubl
     return status;
 }
 
-/* (F9) True when the sequence has ended within these lags. */
-static bool geyer(double *tau, const double *rho, int64_t lags)
+/* (F9) */
+bool xb_geyer(double *tau, const double *rho, int64_t lags)
 {
     double sum = 0, smallest = INFINITY;
     for (int64_t k = 0; 2 * k + 1 < lags; k++) {
@@ -153,7 +231,7 @@ static bool geyer(double *tau, const double *rho, int64_t lags)
 /* tau and the first two lags. */
 static xb_status remember(xb_ctx *ctx, double *tau, double rho[2], const trace *t)
 {
-    int64_t most = t->n < LAGS_MAX ? t->n : LAGS_MAX, room = 0;
+    int64_t most = t->x.n < LAGS_MAX ? t->x.n : LAGS_MAX, room = 0;
     double *list = NULL;
     xb_status status = XB_OK;
     bool ended = false;
@@ -162,30 +240,100 @@ static xb_status remember(xb_ctx *ctx, double *tau, double rho[2], const trace *
         int64_t used = lags < most ? lags : most;
         status = xb_grow(ctx, (void **)&list, &room, used, sizeof *list);
         if (status == XB_OK) status = correlate(ctx, list, used, t);
-        if (status == XB_OK) ended = geyer(&value, list, used) || used == most;
+        if (status == XB_OK) ended = xb_geyer(&value, list, used) || used == most;
     }
     if (status == XB_OK) {
-        *tau = value > 0 ? value : 1 / (double)t->n;
+        *tau = value > 0 ? value : 1 / (double)t->x.n;
         memcpy(rho, list, 2 * sizeof *rho);
     }
     free(list);
     return status;
 }
 
-xb_status xb_autocorrelation_time(xb_ctx *ctx, double *tau, const double *x, int64_t n)
+static xb_status time_of(xb_ctx *ctx, double *tau, const xb_signal *x)
 {
     trace t;
     double rho[2];
-    XB_TRY(trace_make(ctx, &t, x, n));
+    XB_TRY(trace_make(ctx, &t, x));
     return remember(ctx, tau, rho, &t);
+}
+
+xb_status xb_autocorrelation_time(xb_ctx *ctx, double *tau, const double *x, int64_t n)
+{
+    const xb_signal s = xb_signal_of(x, n);
+    return time_of(ctx, tau, &s);
 }
 
 xb_status xb_values_memory(xb_ctx *ctx, double *tau, double *lag1, const double *x,
                            int64_t n, double mean, double range)
 {
     double rho[2];
-    trace t = trace_of(x, n, mean, range);
+    const xb_signal s = xb_signal_of(x, n);
+    trace t = trace_of(&s, mean, range);
     XB_TRY(remember(ctx, tau, rho, &t));
     *lag1 = rho[1];
     return XB_OK;
+}
+
+/* ---- near and far lags */
+
+enum { NEAR_MAX = 1 << 18, NEAR_LONG = 1 << 14, LONG = 1 << 21 };
+
+static xb_status measure(xb_ctx *ctx, double **rho, int64_t *lags, const xb_signal *x,
+                         int64_t most)
+{
+    *lags = x->n / 4 + 1 < most ? x->n / 4 + 1 : most;
+    *rho = xb_new(ctx, *lags, sizeof **rho);
+    if (!*rho) return XB_E_MEMORY;
+    return xb_autocorrelation_signal(ctx, *rho, *lags, x);
+}
+
+static xb_status measure_far(xb_ctx *ctx, xb_memory *m, const xb_signal *x)
+{
+    m->stride = (x->n + LONG / 2 - 1) / (LONG / 2);
+    const int64_t count = x->n / m->stride;
+    double *some = xb_room(ctx, count, sizeof *some);
+    if (!some) return XB_E_MEMORY;
+    xb_status status = xb_signal_every(ctx, x, some, m->stride);
+    const xb_signal far = xb_signal_of(some, count);
+    if (status == XB_OK)
+        status = measure(ctx, &m->coarse, &m->coarse_lags, &far, NEAR_MAX);
+    free(some);
+    return status;
+}
+
+/* (F31) Of the near lags; if its sequence goes on, of the far ones from there on, each
+ * for `stride` lags. */
+static double time_from(const xb_memory *m, int64_t n)
+{
+    double tau = 1;
+    if (!xb_geyer(&tau, m->rho, m->lags)) {
+        double before = 2 * m->rho[m->lags - 1], sum = 0;
+        const int64_t from = (m->lags + m->stride - 1) / m->stride;
+        const double first = (double)(from * m->stride - m->lags);
+        for (int64_t k = from; k < m->coarse_lags && m->coarse[k] > 0; k++) {
+            before = fmin(before, 2 * m->coarse[k]);
+            sum += before * (k == from ? first + 0.5 * (double)m->stride
+                                       : (double)m->stride);
+        }
+        tau += sum;
+    }
+    return tau > 0 ? tau : 1 / (double)n;
+}
+
+xb_status xb_memory_find(xb_ctx *ctx, xb_memory *out, const xb_signal *x)
+{
+    const bool is_long = x->n > LONG;
+    xb_memory m = {.stride = 1};
+    xb_status status = measure(ctx, &m.rho, &m.lags, x, is_long ? NEAR_LONG : NEAR_MAX);
+    if (status == XB_OK && is_long) status = measure_far(ctx, &m, x);
+    if (status == XB_OK && x->x) status = time_of(ctx, &m.tau, x);
+    if (status == XB_OK && !x->x) m.tau = time_from(&m, x->n);
+    if (status == XB_OK) {
+        *out = m;
+        return XB_OK;
+    }
+    free(m.rho);
+    free(m.coarse);
+    return status;
 }

@@ -6,46 +6,20 @@
  * (of a long trace the far ones at every stride-th sample); longer bursts follow from the
  * fitted power law, down to a hundredth of a period a burst. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
+#include "series/autocorrelation.h"
 #include "series/series.h"
-
-enum { LAGS_MAX = 1 << 18, LAGS_LONG = 1 << 14, LONG = 1 << 21 };
 
 /* (T14) Share of the reads that must be worth a draw, with a standard error to spare. */
 static const double ENOUGH = 0.5;
 
-static xb_status measure(xb_ctx *ctx, double **rho, int64_t *lags, const double *x,
-                         int64_t n, int64_t most)
+xb_status xb_bursts_prepare(xb_ctx *ctx, xb_series *s, const xb_signal *x)
 {
-    *lags = n / 4 + 1 < most ? n / 4 + 1 : most;
-    *rho = xb_new(ctx, *lags, sizeof **rho);
-    if (!*rho) return XB_E_MEMORY;
-    return xb_autocorrelation(ctx, *rho, *lags, x, n);
-}
-
-static xb_status measure_far(xb_ctx *ctx, xb_series *s)
-{
-    int64_t count;
-    s->stride = (s->count + LONG / 2 - 1) / (LONG / 2);
-    count = s->count / s->stride;
-    double *some = xb_room(ctx, count, sizeof *some);
-    if (!some) return XB_E_MEMORY;
-    for (int64_t i = 0; i < count; i++) some[i] = s->value[i * s->stride];
-    xb_status status = measure(ctx, &s->coarse, &s->coarse_lags, some, count, LAGS_MAX);
-    free(some);
-    return status;
-}
-
-xb_status xb_bursts_prepare(xb_ctx *ctx, xb_series *s)
-{
-    bool is_long = s->count > LONG;
-    s->stride = 1;
-    XB_TRY(measure(ctx, &s->rho, &s->lags, s->value, s->count,
-                   is_long ? LAGS_LONG : LAGS_MAX));
-    if (is_long) XB_TRY(measure_far(ctx, s));
-    XB_TRY(xb_autocorrelation_time(ctx, &s->tau, s->value, s->count));
+    xb_memory m;
+    XB_TRY(xb_memory_find(ctx, &m, x));
+    s->rho = m.rho, s->lags = m.lags;
+    s->coarse = m.coarse, s->coarse_lags = m.coarse_lags, s->stride = m.stride;
+    s->tau = m.tau;
     s->independent = (double)s->count / fmax(1, s->tau);
     return XB_OK;
 }

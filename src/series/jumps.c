@@ -32,7 +32,8 @@ static const double OF_LEVEL = 0.5;
 typedef struct scan {
     int64_t blocks, block; /* samples a block */
     double *prefix;        /* [blocks + 1] */
-    double *mean;          /* [blocks] */
+    double *mean;          /* [blocks] of values clipped to the bulk's range */
+    double *plain;         /* [blocks] of all values */
     int widths;
     int64_t width[WIDTHS]; /* blocks */
     double sd[WIDTHS];     /* of a difference, in simulated noise */
@@ -45,6 +46,7 @@ static void scan_free(scan *s)
 {
     free(s->prefix);
     free(s->mean);
+    free(s->plain);
     free(s->noise);
     free(s->worst);
     free(s->slope);
@@ -65,24 +67,30 @@ static xb_status scan_make(xb_ctx *ctx, scan *s, int64_t n)
     choose_widths(s);
     s->prefix = xb_new(ctx, s->blocks + 1, sizeof(double));
     s->mean = xb_new(ctx, s->blocks, sizeof(double));
+    s->plain = xb_new(ctx, s->blocks, sizeof(double));
     s->noise = xb_new(ctx, 2 * PAIRS * s->blocks, sizeof(double));
     s->worst = xb_new(ctx, 2 * PAIRS, sizeof(double));
     s->slope = xb_new(ctx, 2 * PAIRS, sizeof(double));
-    bool made = s->prefix && s->mean && s->noise && s->worst && s->slope;
+    bool made = s->prefix && s->mean && s->plain && s->noise && s->worst && s->slope;
     return made ? XB_OK : XB_E_MEMORY;
 }
 
 /* Values far beyond the bulk are clipped to its edge, because a spike is not a jump. */
-static xb_status clip_range(xb_ctx *ctx, double range[2], const double *x, int64_t n)
+static xb_status clip_range(xb_ctx *ctx, double range[2], const xb_signal *x)
 {
     enum { LOOK = 4096 };
     const double reach = 6 / 1.349; /* standard deviations, in quartile ranges */
-    int64_t count = n < LOOK ? n : LOOK;
+    int64_t count = x->n < LOOK ? x->n : LOOK;
     double *some = xb_room(ctx, count, sizeof *some);
     if (!some) return XB_E_MEMORY;
-    for (int64_t i = 0; i < count; i++)
-        some[i] = x[(int64_t)((double)i * (double)n / (double)count)];
-    xb_status status = xb_sort_doubles(ctx, some, count);
+    xb_status status = XB_OK;
+    for (int64_t i = 0; i < count && status == XB_OK; i++) {
+        const double *one = NULL;
+        int64_t at = (int64_t)((double)i * (double)x->n / (double)count);
+        status = xb_signal_read(ctx, x, &one, at, 1);
+        if (status == XB_OK) some[i] = *one;
+    }
+    if (status == XB_OK) status = xb_sort_doubles(ctx, some, count);
     double low = some[count / 4], high = some[count - 1 - count / 4];
     bool levels = !(high > low); /* more than half of the samples are equal */
     range[0] = levels ? some[0] : low - reach * (high - low);
@@ -91,17 +99,44 @@ static xb_status clip_range(xb_ctx *ctx, double range[2], const double *x, int64
     return status;
 }
 
-static xb_status take_means(xb_ctx *ctx, scan *s, const double *x, int64_t n)
-{
+typedef struct sums_job {
     double range[2];
-    XB_TRY(clip_range(ctx, range, x, n));
-    for (int64_t b = 0; b < s->blocks; b++) {
-        double sum = 0;
-        for (int64_t i = b * s->block; i < (b + 1) * s->block; i++)
-            sum += fmin(fmax(x[i], range[0]), range[1]) - range[0];
-        s->mean[b] = sum / (double)s->block;
+    int64_t blocks, block;
+    double *slot; /* [pieces][2][blocks] sums of clipped and of all values */
+} sums_job;
+
+/* An xb_signal_fn: adds up the values of each block. */
+static void add_blocks(void *arg, int64_t p, const double *x, int64_t at, int64_t n)
+{
+    const sums_job *j = arg;
+    double *clipped = j->slot + p * 2 * j->blocks, *plain = clipped + j->blocks;
+    const int64_t end = at + n;
+    for (int64_t i = at, b = at / j->block; b < j->blocks && i < end; b++) {
+        const int64_t to = (b + 1) * j->block < end ? (b + 1) * j->block : end;
+        for (; i < to; i++) {
+            clipped[b] += fmin(fmax(x[i - at], j->range[0]), j->range[1]) - j->range[0];
+            plain[b] += x[i - at];
+        }
     }
-    return XB_OK;
+}
+
+static xb_status take_means(xb_ctx *ctx, scan *s, const xb_signal *x)
+{
+    sums_job job = {.blocks = s->blocks, .block = s->block};
+    XB_TRY(clip_range(ctx, job.range, x));
+    job.slot = xb_new(ctx, x->pieces * 2 * s->blocks, sizeof *job.slot);
+    if (!job.slot) return XB_E_MEMORY;
+    xb_status status = xb_signal_each(ctx, x, add_blocks, &job);
+    if (status == XB_OK)
+        status =
+            xb_signal_sum(ctx, x, job.slot, 2 * s->blocks * (int64_t)sizeof *job.slot,
+                          xb_signal_add_doubles);
+    for (int64_t b = 0; b < s->blocks && status == XB_OK; b++) {
+        s->mean[b] = job.slot[b] / (double)s->block;
+        s->plain[b] = job.slot[s->blocks + b] / (double)s->block;
+    }
+    free(job.slot);
+    return status;
 }
 
 static void set_prefix(scan *s, const double *mean)
@@ -166,12 +201,11 @@ static void judge_noise(scan *s)
     }
 }
 
-static xb_status calibrate(xb_ctx *ctx, scan *s, const double *x, int64_t n,
-                           uint64_t seed)
+static xb_status calibrate(xb_ctx *ctx, scan *s, const xb_signal *x, uint64_t seed)
 {
     xb_log_spectrum spectrum;
     xb_surrogate noise;
-    XB_TRY(xb_welch(ctx, &spectrum, x, n, 1, PARTS, XB_WELCH_MEDIAN));
+    XB_TRY(xb_welch_signal(ctx, &spectrum, x, 1, PARTS, XB_WELCH_MEDIAN));
     XB_TRY(xb_surrogate_make(ctx, &noise, &spectrum, s->blocks, s->block, 1, seed));
     for (int64_t pair = 0; pair < PAIRS; pair++) {
         double *first = s->noise + 2 * pair * s->blocks;
@@ -215,26 +249,42 @@ static candidate clearest(const scan *s, const int64_t *found, int64_t count)
     return best;
 }
 
-static double mean_of(const double *x, int64_t from, int64_t to)
+/* Of blocks from .. to - 1. The blocks' means are enough for a long trace; of an array
+ * the values are taken. */
+static double mean_of(const scan *s, const xb_signal *x, int64_t from, int64_t to)
 {
     double sum = 0;
-    for (int64_t i = from; i < to; i++) sum += x[i] - x[from];
-    return x[from] + sum / (double)(to - from);
+    if (!x->x) {
+        for (int64_t b = from; b < to; b++) sum += s->plain[b] - s->plain[from];
+        return s->plain[from] + sum / (double)(to - from);
+    }
+    const double *value = x->x + from * s->block;
+    const int64_t n = (to - from) * s->block;
+    for (int64_t i = 0; i < n; i++) sum += value[i] - value[0];
+    return value[0] + sum / (double)n;
 }
 
 /* The sample near the place where two levels explain the values best. */
-static int64_t refine(const scan *s, const candidate *c, const double *x)
+static xb_status refine(xb_ctx *ctx, int64_t *best, const scan *s, const candidate *c,
+                        const xb_signal *x)
 {
+    enum { READ = 1 << 18 };
     int64_t reach = c->width < 8 ? c->width : 8, block = s->block;
-    int64_t from = (c->at - reach) * block, to = (c->at + reach) * block, best = from;
-    double before = mean_of(x, (c->at - c->width) * block, c->at * block);
-    double after = mean_of(x, c->at * block, (c->at + c->width) * block);
+    int64_t from = (c->at - reach) * block, to = (c->at + reach) * block;
+    double before = mean_of(s, x, c->at - c->width, c->at);
+    double after = mean_of(s, x, c->at, c->at + c->width);
     double gain = 0, most = -INFINITY;
-    for (int64_t i = from; i < to; i++) {
-        if (gain > most) most = gain, best = i;
-        gain -= (x[i] - 0.5 * (before + after)) * (after > before ? 1 : -1);
+    *best = from;
+    for (int64_t at = from; at < to; at += READ) {
+        const double *value = NULL;
+        const int64_t n = to - at < READ ? to - at : READ;
+        XB_TRY(xb_signal_read(ctx, x, &value, at, n));
+        for (int64_t i = 0; i < n; i++) {
+            if (gain > most) most = gain, *best = at + i;
+            gain -= (value[i] - 0.5 * (before + after)) * (after > before ? 1 : -1);
+        }
     }
-    return best;
+    return XB_OK;
 }
 
 static int64_t insert(int64_t *found, int64_t count, int64_t at)
@@ -245,8 +295,8 @@ static int64_t insert(int64_t *found, int64_t count, int64_t at)
     return i;
 }
 
-static int64_t collect(const scan *s, xb_jump *jump, const double *x, int64_t first,
-                       double level)
+static xb_status collect(xb_ctx *ctx, const scan *s, xb_jump *jump, int64_t *jumps,
+                         const xb_signal *x, int64_t first, double level)
 {
     int64_t found[XB_JUMPS_MAX], count = 0;
     while (count < XB_JUMPS_MAX) {
@@ -254,44 +304,44 @@ static int64_t collect(const scan *s, xb_jump *jump, const double *x, int64_t fi
         if (c.width == 0) break;
         double p = share_beyond(s->worst, c.clear);
         if (p > OF_LEVEL * level) break;
-        int64_t i = insert(found, count, c.at);
+        int64_t sample = 0, i = insert(found, count, c.at);
         memmove(jump + i + 1, jump + i, (size_t)(count - i) * sizeof *jump);
-        jump[i] = (xb_jump){first + refine(s, &c, x), c.size, p / OF_LEVEL};
+        XB_TRY(refine(ctx, &sample, s, &c, x));
+        jump[i] = (xb_jump){first + sample, c.size, p / OF_LEVEL};
         count++;
     }
-    return count;
+    *jumps = count;
+    return XB_OK;
 }
 
-xb_status xb_jumps_find(xb_ctx *ctx, xb_jump *jump, int64_t *jumps, const double *x,
-                        int64_t n, int64_t first, double level, uint64_t seed)
+/* (T6) */
+static xb_trend trend_of(const scan *s, double interval)
+{
+    double slope = slope_of(s->mean, s->blocks), unit = (double)s->block * interval;
+    double squares = 0;
+    for (int i = 0; i < 2 * PAIRS; i++) squares += s->slope[i] * s->slope[i];
+    return (xb_trend){slope / unit, sqrt(squares / (2 * PAIRS)) / unit,
+                      fmin(1, share_beyond(s->slope, fabs(slope)) / OF_LEVEL)};
+}
+
+xb_status xb_jumps_find(xb_ctx *ctx, xb_jump *jump, int64_t *jumps, xb_trend *trend,
+                        const xb_signal *x, int64_t first, const xb_scan_options *o)
 {
     scan s = {0};
     xb_jump found[XB_JUMPS_MAX + 1];
-    xb_status status = scan_make(ctx, &s, n);
-    if (status == XB_OK) status = calibrate(ctx, &s, x, n, seed);
-    if (status == XB_OK) status = take_means(ctx, &s, x, n);
+    int64_t count = 0;
+    xb_status status = scan_make(ctx, &s, x->n);
+    if (status == XB_OK) status = calibrate(ctx, &s, x, o->seed);
+    if (status == XB_OK) status = take_means(ctx, &s, x);
     if (status == XB_OK) {
         set_prefix(&s, s.mean);
-        *jumps = collect(&s, found, x, first, level);
-        memcpy(jump, found, (size_t)*jumps * sizeof *jump);
+        *trend = trend_of(&s, o->interval);
     }
-    scan_free(&s);
-    return status;
-}
-
-xb_status xb_trend_find(xb_ctx *ctx, xb_trend *out, const double *x, int64_t n,
-                        double interval, uint64_t seed)
-{
-    scan s = {0};
-    xb_status status = scan_make(ctx, &s, n);
-    if (status == XB_OK) status = calibrate(ctx, &s, x, n, seed);
-    if (status == XB_OK) status = take_means(ctx, &s, x, n);
-    if (status == XB_OK) {
-        double slope = slope_of(s.mean, s.blocks), unit = (double)s.block * interval;
-        double squares = 0;
-        for (int i = 0; i < 2 * PAIRS; i++) squares += s.slope[i] * s.slope[i];
-        *out = (xb_trend){slope / unit, sqrt(squares / (2 * PAIRS)) / unit,
-                          fmin(1, share_beyond(s.slope, fabs(slope)) / OF_LEVEL)};
+    if (status == XB_OK && jump)
+        status = collect(ctx, &s, found, &count, x, first, o->level);
+    if (status == XB_OK && jump) {
+        memcpy(jump, found, (size_t)count * sizeof *jump);
+        *jumps = count;
     }
     scan_free(&s);
     return status;

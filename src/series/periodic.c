@@ -17,7 +17,7 @@ enum { SIZE_MAX_LOG = 20, SIZE_MIN = 256, NEAR = 4, AROUND_MIN = 64, AROUND_MAX 
 
 typedef struct periodogram {
     int64_t size, stretches;
-    double *power; /* [size / 2], one-sided density */
+    double *power; /* [size / 2], one-sided density; [pieces] of them until summed */
 } periodogram;
 
 static double hann(int64_t i, int64_t n)
@@ -26,8 +26,8 @@ static double hann(int64_t i, int64_t n)
     return s * s;
 }
 
-static void add_stretch(periodogram *p, const xb_fft *fft, double complex *z,
-                        const double *x, double interval)
+static void add_stretch(const periodogram *p, double *power, const xb_fft *fft,
+                        double complex *z, const double *x, double interval)
 {
     double mean = 0, squares = 0;
     for (int64_t i = 0; i < p->size; i++) mean += x[i] / (double)p->size;
@@ -39,20 +39,41 @@ static void add_stretch(periodogram *p, const xb_fft *fft, double complex *z,
     xb_fft_forward(fft, z);
     double unit = 2 * interval / (squares * (double)p->stretches);
     for (int64_t k = 0; k < p->size / 2; k++)
-        p->power[k] += unit * (creal(z[k]) * creal(z[k]) + cimag(z[k]) * cimag(z[k]));
+        power[k] += unit * (creal(z[k]) * creal(z[k]) + cimag(z[k]) * cimag(z[k]));
 }
 
-static xb_status periodogram_make(xb_ctx *ctx, periodogram *p, const double *x, int64_t n,
+/* The stretches that begin in piece i. */
+static xb_status add_piece(xb_ctx *ctx, const periodogram *p, const xb_fft *fft,
+                           double complex *z, const xb_signal *x, int64_t i,
+                           double interval)
+{
+    const int64_t start = (x->n - p->stretches * p->size) / 2;
+    for (int64_t s = 0; s < p->stretches; s++) {
+        const int64_t at = start + s * p->size;
+        const double *value = NULL;
+        if (at < xb_signal_cut(x, i) || at >= xb_signal_cut(x, i + 1)) continue;
+        XB_TRY(xb_signal_read(ctx, x, &value, at, p->size));
+        add_stretch(p, p->power + i * (p->size / 2), fft, z, value, interval);
+        if (!x->x)
+            XB_TRY(xb_progress_tell(ctx, "looking for lines", s, p->stretches));
+    }
+    return XB_OK;
+}
+
+static xb_status periodogram_make(xb_ctx *ctx, periodogram *p, const xb_signal *x,
                                   double interval)
 {
     xb_fft fft;
     XB_TRY(xb_fft_make(ctx, &fft, p->size));
     double complex *z = xb_new(ctx, p->size, sizeof *z);
-    p->power = xb_new(ctx, p->size / 2, sizeof *p->power);
-    int64_t start = (n - p->stretches * p->size) / 2;
-    for (int64_t s = 0; s < p->stretches && z && p->power; s++)
-        add_stretch(p, &fft, z, x + start + s * p->size, interval);
+    p->power = xb_new(ctx, x->pieces * (p->size / 2), sizeof *p->power);
     xb_status status = z && p->power ? XB_OK : XB_E_MEMORY;
+    for (int64_t i = 0; i < x->pieces && status == XB_OK; i++)
+        if (xb_signal_mine(ctx, x, i))
+            status = add_piece(ctx, p, &fft, z, x, i, interval);
+    if (status == XB_OK)
+        status = xb_signal_sum(ctx, x, p->power, p->size / 2 * (int64_t)sizeof *p->power,
+                               xb_signal_add_doubles);
     free(z);
     xb_fft_free(&fft);
     return status;
@@ -135,11 +156,10 @@ static double mean_of(const double *x, int64_t n)
     return x[0] + sum / (double)n;
 }
 
-static xb_line measure(const double *x, int64_t n, double interval, int64_t size,
+static xb_line measure(const double *x, int64_t used, double interval, int64_t size,
                        int64_t k, double noise, double p)
 {
     const double of_hann = 1.5;
-    int64_t most = INT64_C(1) << SIZE_MAX_LOG, used = n < most ? n : most;
     double mean = mean_of(x, used), step = 2 * M_PI / (double)size;
     double omega = refine(x, used, mean, ((double)k - 1) * step, ((double)k + 1) * step);
     return (xb_line){omega / (2 * M_PI * interval), sqrt(strength(x, used, mean, omega)),
@@ -152,9 +172,12 @@ static int stronger(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static xb_status search(xb_ctx *ctx, xb_line *line, int64_t *lines, const double *x,
-                        int64_t n, double interval, double level, const periodogram *p)
+static xb_status search(xb_ctx *ctx, xb_line *line, int64_t *lines, const xb_signal *x,
+                        double interval, double level, const periodogram *p)
 {
+    const double *start = NULL;
+    int64_t most = INT64_C(1) << SIZE_MAX_LOG, used = x->n < most ? x->n : most;
+    XB_TRY(xb_signal_read(ctx, x, &start, 0, used));
     double room[2 * AROUND_MAX + 1];
     int64_t last = p->size / 2 - 1, first = AROUND_MIN, found = 0;
     for (int64_t k = first; k < last && found < XB_LINES_MAX; k++) {
@@ -166,23 +189,23 @@ static xb_status search(xb_ctx *ctx, xb_line *line, int64_t *lines, const double
         double one = chance(p->power[k] / noise, p->stretches, count);
         double any = fmin(1, one * (double)(last - first));
         if (any > level) continue;
-        line[found++] = measure(x, n, interval, p->size, k, noise, any);
+        line[found++] = measure(start, used, interval, p->size, k, noise, any);
         k += NEAR;
     }
     *lines = found;
     return XB_OK;
 }
 
-xb_status xb_lines_find(xb_ctx *ctx, xb_line *line, int64_t *lines, const double *x,
-                        int64_t n, double interval, double level)
+xb_status xb_lines_find(xb_ctx *ctx, xb_line *line, int64_t *lines, const xb_signal *x,
+                        double interval, double level)
 {
     periodogram p = {.size = SIZE_MIN};
     *lines = 0;
-    if (n < SIZE_MIN) return XB_OK;
-    while (2 * p.size <= n && p.size < INT64_C(1) << SIZE_MAX_LOG) p.size *= 2;
-    p.stretches = n / p.size;
-    xb_status status = periodogram_make(ctx, &p, x, n, interval);
-    if (status == XB_OK) status = search(ctx, line, lines, x, n, interval, level, &p);
+    if (x->n < SIZE_MIN) return XB_OK;
+    while (2 * p.size <= x->n && p.size < INT64_C(1) << SIZE_MAX_LOG) p.size *= 2;
+    p.stretches = x->n / p.size;
+    xb_status status = periodogram_make(ctx, &p, x, interval);
+    if (status == XB_OK) status = search(ctx, line, lines, x, interval, level, &p);
     if (status == XB_OK) qsort(line, (size_t)*lines, sizeof *line, stronger);
     free(p.power);
     return status;

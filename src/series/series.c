@@ -60,39 +60,90 @@ static xb_status check_options(xb_ctx *ctx, const xb_series_options *o, int64_t 
     return XB_OK;
 }
 
-static xb_segment summed(const double *x, int64_t first, int64_t count)
+typedef struct sums {
+    double sum, squares;
+} sums;
+
+typedef struct sums_job {
+    double base;
+    sums piece[XB_SIGNAL_PIECES];
+} sums_job;
+
+/* An xb_signal_fn. */
+static void add_values(void *arg, int64_t p, const double *x, int64_t at, int64_t n)
 {
-    double sum = 0, squares = 0, base = x[first];
-    for (int64_t i = first; i < first + count; i++) {
+    sums_job *j = arg;
+    double sum = j->piece[p].sum, squares = j->piece[p].squares, base = j->base;
+    (void)at;
+    for (int64_t i = 0; i < n; i++) {
         sum += x[i] - base;
         squares += (x[i] - base) * (x[i] - base);
     }
-    double mean = sum / (double)count, variance = squares / (double)count - mean * mean;
-    return (xb_segment){first, count, base + mean, sqrt(fmax(0, variance))};
+    j->piece[p] = (sums){sum, squares};
+}
+
+/* The values first .. first + count - 1. */
+static xb_status sum_up(xb_ctx *ctx, xb_segment *out, const xb_signal *x, int64_t first,
+                        int64_t count)
+{
+    const xb_signal part = xb_signal_part(x, first, count);
+    const double *start = NULL;
+    sums_job j = {0};
+    XB_TRY(xb_signal_read(ctx, &part, &start, 0, 1));
+    j.base = *start;
+    XB_TRY(xb_signal_each(ctx, &part, add_values, &j));
+    XB_TRY(xb_signal_sum(ctx, &part, j.piece, sizeof *j.piece, xb_signal_add_doubles));
+    double mean = j.piece->sum / (double)count;
+    double variance = j.piece->squares / (double)count - mean * mean;
+    *out = (xb_segment){first, count, j.base + mean, sqrt(fmax(0, variance))};
+    return XB_OK;
 }
 
 /* (T3-T5) */
-static xb_status search(xb_ctx *ctx, xb_series *s, const double *x, int64_t end,
+static xb_status search(xb_ctx *ctx, xb_series *s, const xb_signal *x, int64_t end,
                         const xb_series_options *o)
 {
+    enum { START = 1 << 22 }; /* of a long trace: settling.c looks at no more */
     int64_t first = s->first, n = end - first;
+    const xb_scan_options scan = {s->interval, o->level, o->seed};
+    const double *start = NULL;
     s->searched = n >= XB_SERIES_SEARCH && !o->whole;
     if (!s->searched) return XB_OK;
-    XB_TRY(xb_settling_find(ctx, &s->settling, x + first, n, o->level));
+    const int64_t some = x->x || n < START ? n : START;
+    XB_TRY(xb_signal_read(ctx, x, &start, first, some));
+    XB_TRY(xb_settling_find(ctx, &s->settling, start, some, o->level));
     first += s->settling;
     if (end - first < XB_SERIES_SEARCH) return XB_OK;
-    return xb_jumps_find(ctx, s->jump, &s->jumps, x + first, end - first, first, o->level,
-                         o->seed);
+    const xb_signal rest = xb_signal_part(x, first, end - first);
+    return xb_jumps_find(ctx, s->jump, &s->jumps, &s->trend, &rest, first, &scan);
 }
 
-static void cut(xb_series *s, const double *x, int64_t end)
+static xb_status cut(xb_ctx *ctx, xb_series *s, const xb_signal *x, int64_t end)
 {
     int64_t from = s->first + s->settling;
     for (int64_t i = 0; i <= s->jumps; i++) {
         int64_t to = i < s->jumps ? s->jump[i].sample : end;
-        if (to > from) s->segment[s->segments++] = summed(x, from, to - from);
+        if (to > from)
+            XB_TRY(sum_up(ctx, &s->segment[s->segments++], x, from, to - from));
         from = to;
     }
+    return XB_OK;
+}
+
+/* (T6) Without a jump it is that of the search. */
+static xb_status find_trend(xb_ctx *ctx, xb_series *s, const xb_signal *x,
+                            const xb_series_options *o)
+{
+    const xb_segment *part = &s->segment[s->chosen];
+    const xb_scan_options scan = {s->interval, o->level, o->seed};
+    const bool known = s->searched && s->jumps == 0;
+    if (part->count < XB_SERIES_SEARCH || o->whole) {
+        s->trend = (xb_trend){NAN, NAN, NAN};
+        return XB_OK;
+    }
+    if (known) return XB_OK;
+    const xb_signal segment = xb_signal_part(x, part->first, part->count);
+    return xb_jumps_find(ctx, NULL, NULL, &s->trend, &segment, 0, &scan);
 }
 
 static xb_status choose(xb_ctx *ctx, xb_series *s, int64_t asked)
@@ -140,14 +191,17 @@ static xb_status detrend_window(xb_ctx *ctx, double *x, int64_t n, int64_t windo
     return XB_OK;
 }
 
-static xb_status prepare(xb_ctx *ctx, xb_series *s, const double *x,
+/* The stationary part as asked for: a copy, or, of a long trace, the part itself. */
+static xb_status prepare(xb_ctx *ctx, xb_series *s, xb_signal *out, const xb_signal *x,
                          const xb_series_options *o)
 {
     const xb_segment *part = &s->segment[s->chosen];
     s->count = part->count;
+    *out = xb_signal_part(x, part->first, part->count);
+    if (!x->x) return XB_OK;
     s->value = xb_room(ctx, s->count, sizeof *s->value);
     if (!s->value) return XB_E_MEMORY;
-    memcpy(s->value, x + part->first, (size_t)s->count * sizeof *x);
+    memcpy(s->value, out->x, (size_t)s->count * sizeof *s->value);
     if (o->detrend == XB_DETREND_LINEAR) detrend_line(s->value, s->count);
     if (o->detrend == XB_DETREND_WINDOW)
         XB_TRY(
@@ -156,13 +210,15 @@ static xb_status prepare(xb_ctx *ctx, xb_series *s, const double *x,
     for (int64_t i = 1; i < s->count && o->difference; i++)
         s->value[i - 1] = s->value[i] - s->value[i - 1];
     s->count -= o->difference;
+    *out = xb_signal_of(s->value, s->count);
     return XB_OK;
 }
 
 /* A short segment, or one of a single value, is refused by name. */
-static xb_status check_prepared(xb_ctx *ctx, const xb_series *s)
+static xb_status check_prepared(xb_ctx *ctx, const xb_series *s, const xb_signal *x)
 {
-    xb_segment all = s->count > 0 ? summed(s->value, 0, s->count) : (xb_segment){0};
+    xb_segment all = {0};
+    if (s->count > 0) XB_TRY(sum_up(ctx, &all, x, 0, s->count));
     if (s->count >= XB_SERIES_MIN && all.sd > 0) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT, "segment %lld has %lld %s%s: too few for a law",
                    (long long)s->chosen + 1, (long long)s->count,
@@ -170,46 +226,55 @@ static xb_status check_prepared(xb_ctx *ctx, const xb_series *s)
                    s->count >= XB_SERIES_MIN ? ", all of one value" : "");
 }
 
-static xb_status analyse(xb_ctx *ctx, xb_series *s, const xb_series_options *o)
+/* (T10) The levels of the first samples of a long trace. */
+static xb_status find_levels(xb_ctx *ctx, xb_series *s, const xb_signal *x)
 {
-    XB_TRY(check_prepared(ctx, s));
-    XB_TRY(xb_lines_find(ctx, s->line, &s->lines, s->value, s->count, s->interval,
-                         o->level));
+    enum { START = 1 << 22 }; /* telegraph.c looks at no more */
+    const double *start = NULL;
+    const int64_t some = x->x || x->n < START ? x->n : START;
+    XB_TRY(xb_signal_read(ctx, x, &start, 0, some));
+    const double share = some < x->n ? (double)some / (double)x->n : 1;
+    return xb_levels_find(ctx, s->level, &s->levels, start, some, s->interval,
+                          s->independent * share);
+}
+
+static xb_status analyse(xb_ctx *ctx, xb_series *s, const xb_signal *x,
+                         const xb_series_options *o)
+{
+    xb_segment all;
+    XB_TRY(check_prepared(ctx, s, x));
+    XB_TRY(xb_lines_find(ctx, s->line, &s->lines, x, s->interval, o->level));
     s->lines_removed = o->remove_lines && s->lines > 0;
     if (s->lines_removed)
         xb_lines_remove(s->value, s->count, s->interval, s->line, s->lines);
-    xb_segment all = summed(s->value, 0, s->count);
+    XB_TRY(sum_up(ctx, &all, x, 0, s->count));
     s->mean = all.mean, s->sd = all.sd;
     s->law = (xb_power_law){NAN, NAN, NAN, 0, NAN, NAN, NAN};
     if (s->count >= XB_SERIES_SEARCH) {
-        XB_TRY(xb_welch(ctx, &s->spectrum, s->value, s->count, s->interval, 8,
-                        XB_WELCH_MEAN));
+        XB_TRY(xb_welch_signal(ctx, &s->spectrum, x, s->interval, 8, XB_WELCH_MEAN));
         XB_TRY(xb_power_law_fit(ctx, &s->law, &s->spectrum, 0, INFINITY, true));
     }
-    XB_TRY(xb_bursts_prepare(ctx, s));
-    XB_TRY(xb_levels_find(ctx, s->level, &s->levels, s->value, s->count, s->interval,
-                          s->independent));
+    XB_TRY(xb_bursts_prepare(ctx, s, x));
+    XB_TRY(find_levels(ctx, s, x));
     xb_bursts_judge(s);
     return XB_OK;
 }
 
-static xb_status run(xb_ctx *ctx, xb_series *s, const double *x, int64_t n,
+static xb_status run(xb_ctx *ctx, xb_series *s, const xb_signal *x,
                      const xb_series_options *o)
 {
-    int64_t end = o->end ? o->end : n;
-    XB_TRY(xb_trace_check(ctx, x + o->first, end - o->first));
+    int64_t end = o->end ? o->end : x->n;
+    const xb_signal all = xb_signal_part(x, o->first, end - o->first);
+    xb_signal part;
+    XB_TRY(xb_trace_check(ctx, &all));
     XB_TRY(xb_progress_tell(ctx, "looking for jumps", 0, 2));
     XB_TRY(search(ctx, s, x, end, o));
-    cut(s, x, end);
+    XB_TRY(cut(ctx, s, x, end));
     XB_TRY(choose(ctx, s, o->segment));
-    const xb_segment *part = &s->segment[s->chosen];
-    s->trend = (xb_trend){NAN, NAN, NAN};
-    if (part->count >= XB_SERIES_SEARCH && !o->whole)
-        XB_TRY(xb_trend_find(ctx, &s->trend, x + part->first, part->count, s->interval,
-                             o->seed));
+    XB_TRY(find_trend(ctx, s, x, o));
     XB_TRY(xb_progress_tell(ctx, "taking spectra", 1, 2));
-    XB_TRY(prepare(ctx, s, x, o));
-    XB_TRY(analyse(ctx, s, o));
+    XB_TRY(prepare(ctx, s, &part, x, o));
+    XB_TRY(analyse(ctx, s, &part, o));
     xb_series_say(s);
     return xb_progress_tell(ctx, "taking spectra", 2, 2);
 }
@@ -228,25 +293,65 @@ static void keep_options(xb_series *s, const xb_series_options *o, int64_t n)
     snprintf(s->unit, sizeof s->unit, "%s", o->unit ? o->unit : "");
 }
 
-xb_status xb_series_run(xb_ctx *ctx, xb_series **out, const double *x, int64_t n,
-                        const xb_series_options *opt)
+static xb_status run_signal(xb_ctx *ctx, xb_series **out, const xb_signal *x,
+                            const xb_series_options *o)
 {
-    xb_series_options o;
-    XB_TRY(XB_OPTIONS_READ(ctx, series, &o, opt, seed));
     xb_series *s = xb_new(ctx, 1, sizeof *s);
     if (!s) return XB_E_MEMORY;
-    xb_status status = n > 0 ? check_options(ctx, &o, n) : xb_trace_check(ctx, x, n);
+    xb_status status = x->n > 0 ? check_options(ctx, o, x->n) : xb_trace_check(ctx, x);
     if (status == XB_OK) {
-        keep_options(s, &o, n);
-        status = run(ctx, s, x, n, &o);
+        keep_options(s, o, x->n);
+        status = run(ctx, s, x, o);
     }
     if (status == XB_OK) {
         *out = s;
         return XB_OK;
     }
     xb_series_destroy(s);
-    if (status == XB_E_INPUT && o.source) /* name the file of the samples */
-        return xb_fail(ctx, status, "%s: %s", o.source, xb_ctx_message(ctx));
+    if (status == XB_E_INPUT && o->source) /* name the file of the samples */
+        return xb_fail(ctx, status, "%s: %s", o->source, xb_ctx_message(ctx));
+    return status;
+}
+
+xb_status xb_series_run(xb_ctx *ctx, xb_series **out, const double *x, int64_t n,
+                        const xb_series_options *opt)
+{
+    xb_series_options o;
+    XB_TRY(XB_OPTIONS_READ(ctx, series, &o, opt, seed));
+    const xb_signal signal = xb_signal_of(x, n);
+    return run_signal(ctx, out, &signal, &o);
+}
+
+xb_status xb_series_run_trace(xb_ctx *ctx, xb_series **out, xb_trace *trace,
+                              const xb_series_options *opt)
+{
+    xb_series_options o;
+    XB_TRY(XB_OPTIONS_READ(ctx, series, &o, opt, seed));
+    if (o.detrend != XB_DETREND_NONE || o.difference || o.remove_lines)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "a long trace is taken as it is: expected no detrending, no "
+                       "differences and no removal of lines");
+    XB_TRY(xb_signal_check_ranks(ctx, trace));
+    const xb_signal signal = xb_signal_of_trace(trace, 0, xb_trace_count(trace));
+    return run_signal(ctx, out, &signal, &o);
+}
+
+xb_status xb_trace_thin(xb_ctx *ctx, double **out, int64_t *n, int64_t *k,
+                        xb_trace *trace, int64_t first, int64_t count)
+{
+    if (first < 0 || count < 1 || count > xb_trace_count(trace) - first)
+        return xb_fail(ctx, XB_E_ARGUMENT, "samples %lld to %lld of %lld: not a range",
+                       (long long)first + 1, (long long)(first + count),
+                       (long long)xb_trace_count(trace));
+    const xb_signal part = xb_signal_of_trace(trace, first, count);
+    const int64_t stride = (count + XB_TRACE_LONG - 1) / XB_TRACE_LONG;
+    double *x = xb_room(ctx, count / stride, sizeof *x);
+    if (!x) return XB_E_MEMORY;
+    xb_status status = xb_signal_every(ctx, &part, x, stride);
+    if (status == XB_OK)
+        *out = x, *n = count / stride, *k = stride;
+    else
+        free(x);
     return status;
 }
 

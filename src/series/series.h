@@ -8,6 +8,7 @@
 
 #include "base/ctx.h"
 #include "crossbayes/series.h"
+#include "series/signal.h"
 #include "series/welch.h"
 
 enum {
@@ -33,7 +34,7 @@ struct xb_series {
     int64_t segments, chosen;
     xb_segment segment[XB_JUMPS_MAX + 1];
     bool searched; /* long enough to look for jumps */
-    double *value; /* [count] the stationary part as asked for */
+    double *value; /* [count] the stationary part as asked for; NULL: of a long trace */
     int64_t count;
     double mean, sd; /* of value */
     xb_trend trend;
@@ -63,23 +64,25 @@ struct xb_series {
 };
 
 /* (T1) Refuses data that is not noise: constant, monotone, or a counter. */
-xb_status xb_trace_check(xb_ctx *ctx, const double *x, int64_t n);
+xb_status xb_trace_check(xb_ctx *ctx, const xb_signal *s);
 
 /* (T3) Samples of a start-up transient. */
 xb_status xb_settling_find(xb_ctx *ctx, int64_t *out, const double *x, int64_t n,
                            double level);
 
-/* (T4, T5) Jumps of x, in order, counted from `first`; at most XB_JUMPS_MAX. */
-xb_status xb_jumps_find(xb_ctx *ctx, xb_jump *jump, int64_t *jumps, const double *x,
-                        int64_t n, int64_t first, double level, uint64_t seed);
+/* (T4-T6) Jumps of s, in order, counted from `first`, at most XB_JUMPS_MAX; and the trend
+ * of all of s. jump may be NULL: only the trend is wanted. */
+typedef struct xb_scan_options {
+    double interval, level;
+    uint64_t seed;
+} xb_scan_options;
 
-/* (T6) */
-xb_status xb_trend_find(xb_ctx *ctx, xb_trend *out, const double *x, int64_t n,
-                        double interval, uint64_t seed);
+xb_status xb_jumps_find(xb_ctx *ctx, xb_jump *jump, int64_t *jumps, xb_trend *trend,
+                        const xb_signal *s, int64_t first, const xb_scan_options *o);
 
 /* (T7) Lines, strongest first. */
-xb_status xb_lines_find(xb_ctx *ctx, xb_line *line, int64_t *lines, const double *x,
-                        int64_t n, double interval, double level);
+xb_status xb_lines_find(xb_ctx *ctx, xb_line *line, int64_t *lines, const xb_signal *s,
+                        double interval, double level);
 /* Subtracts them from x. */
 void xb_lines_remove(double *x, int64_t n, double interval, const xb_line *line,
                      int64_t lines);
@@ -89,7 +92,7 @@ xb_status xb_levels_find(xb_ctx *ctx, xb_trace_level *level, int64_t *levels,
                          const double *x, int64_t n, double interval, double independent);
 
 /* (T12-T14) rho, coarse, tau, independent; then the verdict. */
-xb_status xb_bursts_prepare(xb_ctx *ctx, xb_series *s);
+xb_status xb_bursts_prepare(xb_ctx *ctx, xb_series *s, const xb_signal *x);
 void xb_bursts_judge(xb_series *s);
 
 /* The findings in words. */

@@ -113,17 +113,51 @@ static double average(double *value, int64_t n, xb_welch_mean mean, double freed
     return middle / (ratio * ratio * ratio);
 }
 
-/* Bin averages of every stretch, bin after bin. */
-static void fill_stretches(double *of, worker *w, const binning *b, const double *x,
-                           int64_t n, int64_t stretches)
+/* Where stretch i begins. */
+static int64_t start_of(int64_t i, int64_t n, int64_t size, int64_t stretches)
 {
-    double bins[XB_SPECTRUM_BINS];
-    int64_t size = w->fft.n;
-    for (int64_t s = 0; s < stretches; s++) {
-        int64_t start = stretches > 1 ? (n - size) / (stretches - 1) * s : 0;
-        stretch_bins(bins, w, b, x + start);
-        for (int64_t j = 0; j < b->bins; j++) of[j * stretches + s] = bins[j];
+    return stretches > 1 ? (n - size) / (stretches - 1) * i : 0;
+}
+
+/* Bin averages of the stretches that begin in this process's pieces, row [stretches] of
+ * XB_SPECTRUM_BINS; cut [pieces + 1]: the first stretch of each piece. */
+static xb_status fill_rows(xb_ctx *ctx, double *row, int64_t *cut, worker *w,
+                           const binning *b, const xb_signal *x, int64_t stretches)
+{
+    const int64_t size = w->fft.n;
+    int64_t s = 0;
+    cut[0] = 0;
+    for (int64_t p = 0; p < x->pieces; p++) {
+        const bool mine = xb_signal_mine(ctx, x, p);
+        for (; s < stretches; s++) {
+            const double *value = NULL;
+            const int64_t start = start_of(s, x->n, size, stretches);
+            if (start >= xb_signal_cut(x, p + 1)) break;
+            if (!mine) continue;
+            XB_TRY(xb_signal_read(ctx, x, &value, start, size));
+            stretch_bins(row + s * XB_SPECTRUM_BINS, w, b, value);
+            if (!x->x) XB_TRY(xb_progress_tell(ctx, "taking spectra", s, stretches));
+        }
+        cut[p + 1] = s;
     }
+    return XB_OK;
+}
+
+/* Bin averages of every stretch, bin after bin. */
+static xb_status fill_stretches(xb_ctx *ctx, double *of, worker *w, const binning *b,
+                                const xb_signal *x, int64_t stretches)
+{
+    int64_t cut[XB_SIGNAL_PIECES + 1];
+    double *row = xb_new(ctx, stretches, XB_SPECTRUM_BINS * sizeof *row);
+    if (!row) return XB_E_MEMORY;
+    xb_status status = fill_rows(ctx, row, cut, w, b, x, stretches);
+    if (status == XB_OK)
+        status = xb_signal_gather(ctx, x, row, XB_SPECTRUM_BINS * sizeof *row, cut);
+    for (int64_t s = 0; s < stretches; s++)
+        for (int64_t j = 0; j < b->bins; j++)
+            of[j * stretches + s] = row[s * XB_SPECTRUM_BINS + j];
+    free(row);
+    return status;
 }
 
 static void set_spectrum(xb_log_spectrum *out, double *of, const binning *b, int64_t size,
@@ -145,6 +179,14 @@ static void set_spectrum(xb_log_spectrum *out, double *of, const binning *b, int
 xb_status xb_welch(xb_ctx *ctx, xb_log_spectrum *out, const double *x, int64_t n,
                    double interval, int64_t parts, xb_welch_mean mean)
 {
+    const xb_signal s = xb_signal_of(x, n);
+    return xb_welch_signal(ctx, out, &s, interval, parts, mean);
+}
+
+xb_status xb_welch_signal(xb_ctx *ctx, xb_log_spectrum *out, const xb_signal *x,
+                          double interval, int64_t parts, xb_welch_mean mean)
+{
+    const int64_t n = x->n;
     int64_t size = 16;
     while (2 * size <= n / parts && 2 * size <= STRETCH_MAX) size *= 2;
     if (n < size)
@@ -160,10 +202,8 @@ xb_status xb_welch(xb_ctx *ctx, xb_log_spectrum *out, const double *x, int64_t n
         of = xb_new(ctx, b.bins * stretches, sizeof *of);
         status = of ? XB_OK : XB_E_MEMORY;
     }
-    if (status == XB_OK) {
-        fill_stretches(of, &w, &b, x, n, stretches);
-        set_spectrum(out, of, &b, size, stretches, interval, mean);
-    }
+    if (status == XB_OK) status = fill_stretches(ctx, of, &w, &b, x, stretches);
+    if (status == XB_OK) set_spectrum(out, of, &b, size, stretches, interval, mean);
     free(of);
     worker_free(&w);
     return status;

@@ -5,6 +5,7 @@
 #include "base/ctx.h"
 #include "crossbayes/random.h"
 #include "crossbayes/series.h"
+#include "series/signal.h"
 
 enum { XB_SPECTRUM_BINS = 128 };
 
@@ -21,6 +22,8 @@ typedef enum xb_welch_mean { XB_WELCH_MEAN, XB_WELCH_MEDIAN } xb_welch_mean;
  * happens in less than half of them, as a jump does. */
 xb_status xb_welch(xb_ctx *ctx, xb_log_spectrum *out, const double *x, int64_t n,
                    double interval, int64_t parts, xb_welch_mean mean);
+xb_status xb_welch_signal(xb_ctx *ctx, xb_log_spectrum *out, const xb_signal *x,
+                          double interval, int64_t parts, xb_welch_mean mean);
 
 /* (T5) Log-log interpolation; below three times its lowest frequency the line through its
  * lowest decade; above its bins constant. */
