@@ -394,7 +394,10 @@ static xb_status take_inputs(const reader *member)
     for (int64_t j = 0; m->pixels && j < m->features; j++) m->x_sd[j] = 1;
     if (m->pixels) return XB_OK;
     XB_TRY(take(&first, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
-    return take(&first, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true);
+    XB_TRY(take(&first, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true));
+    if (!is_there(&first, "input.bend")) return XB_OK;
+    XB_TRY(take(&first, m->x_low, "input.low", XB_STORED_F64, &m->features, 1, false));
+    return take(&first, m->x_bend, "input.bend", XB_STORED_F64, &m->features, 1, false);
 }
 
 static xb_status take_scales(const reader *r)
