@@ -10,7 +10,7 @@
 enum { ROWS_MAX = 10000, HALVINGS = 40 };
 #define SKEWED 2.0      /* skewness from which a column counts as skewed */
 #define STRAIGHT 1.0    /* a bend that leaves more has not helped */
-#define BEND_LEAST 0.01 /* in sds of the column */
+#define BEND_LEAST 1e-6 /* in sds of the column */
 #define BEND_MOST 1000.0
 
 /* (V21) The same value where x leaves the range of the training rows: a straight line. */

@@ -201,7 +201,8 @@ static xb_status read_kind(const reader *r)
         return refuse(r, "not a model of crossbayes (its metadata does not say so)");
     const char *format = xb_safetensors_text(r->file, "format");
     const bool many = xb_safetensors_text(r->file, "members") != NULL;
-    if (!format || strcmp(format, many ? ENSEMBLE_FORMAT : MODEL_FORMAT) != 0)
+    if (!format || (strcmp(format, many ? ENSEMBLE_FORMAT : MODEL_FORMAT) != 0 &&
+                    strcmp(format, BENT_FORMAT) != 0))
         return refuse(r, "its format is unknown to this version");
     return XB_OK;
 }

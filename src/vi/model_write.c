@@ -139,7 +139,10 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
 {
     xb_prior_text(prior, &m->prior);
     add_text(w, "crossbayes", MODEL_KIND);
-    add_text(w, "format", m->member ? ENSEMBLE_FORMAT : MODEL_FORMAT);
+    add_text(w, "format",
+             xb_model_input_bend(m) ? BENT_FORMAT
+             : m->member            ? ENSEMBLE_FORMAT
+                                    : MODEL_FORMAT);
     if (m->member)
         XB_TRY(add_json(ctx, w, "members", json_integer((json_int_t)m->members)));
     add_text(w, "net", xb_net_text(m->net));
