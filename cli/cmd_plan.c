@@ -86,9 +86,8 @@ static xb_status plan_rows(plan_job *job, float *x)
     for (int64_t i = 0; i < rows && status == XB_OK; i++) {
         int64_t row = rows > 1 ? i * (all - 1) / (rows - 1) : 0;
         for (int64_t j = 0; j < d; j++)
-            x[j] = (float)((xb_frame_values(frame)[row * d + j] -
-                            xb_model_input_mean(job->model)[j]) /
-                           xb_model_input_sd(job->model)[j]);
+            x[j] = (float)xb_model_scaled_input(job->model, j,
+                                                xb_frame_values(frame)[row * d + j]);
         status = plan_at(job, x, row + 1);
     }
     xb_frame_destroy(frame);

@@ -49,6 +49,8 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
     if (status == XB_OK)
         status =
             xb_train_effort_parse(s->ctx, &o->effort, cli_text(a, "effort", "standard"));
+    if (status == XB_OK)
+        status = xb_skewed_parse(s->ctx, &o->skewed, cli_text(a, "skewed", "auto"));
     o->net = cli_text(a, "net", NULL);
     o->noise_net = cli_text(a, "noise-net", NULL);
     if (strcmp(cli_text(a, "random", ""), "all") == 0) o->stochastic = XB_STOCHASTIC_ALL;
@@ -272,6 +274,11 @@ static const cli_option options[] = {
      "share of rows held out to choose the best epoch [0]", 0, 0.9},
     CLI_TABLE_OPTIONS,
 
+    {"skewed", 0, CLI_CHOICE, "auto|keep|log",
+     "table: columns whose values are skewed enter as they are or as logarithms; auto:"
+     " chosen by F or --validation [auto without --net where targets are numbers, else"
+     " keep]",
+     0, 0},
     {"net", 0, CLI_TEXT, "NET",
      "layers, e.g. 'dense 50, relu, dense 1' (crossbayes help net) [one or two layers of"
      " 50 units, chosen]",

@@ -63,6 +63,17 @@ static json_t *targets_json(const xb_model *m)
     return each;
 }
 
+/* The columns that enter as logarithms. */
+static json_t *bent_json(const xb_model *m)
+{
+    json_t *list = json_array();
+    const double *bend = xb_model_input_bend(m);
+    for (int64_t j = 0; j < xb_model_feature_count(m); j++)
+        if (bend[j] != 0)
+            json_array_append_new(list, cli_json_text(xb_model_feature_name(m, j)));
+    return list;
+}
+
 cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
 {
     const xb_model *m = o->model;
@@ -97,6 +108,7 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
                             cli_json_real(xb_train_report_value(r, columns[i])));
     for (int i = 0; i < CLI_COUNT_OF(means); i++)
         json_object_set_new(root, means[i].name, cli_json_real(means[i].value));
+    if (xb_model_input_bend(m)) json_object_set_new(root, "logarithms", bent_json(m));
     if (xb_train_report_other_net(r))
         json_object_set_new(
             root, "net_left",
@@ -232,6 +244,24 @@ static void print_noise_sd(const cli_trained *o, int64_t k)
                        "of the noise's Student t");
 }
 
+/* (V21) */
+static void print_bent(const xb_model *m)
+{
+    const double *bend = xb_model_input_bend(m);
+    char name[CLI_SHOWN];
+    int64_t shown = 0, more = 0;
+    printf("  logarithms of       ");
+    for (int64_t j = 0; j < xb_model_feature_count(m); j++) {
+        if (bend[j] == 0) continue;
+        if (shown == 5) more++;
+        if (shown == 5) continue;
+        printf("%s%s", shown++ > 0 ? ", " : "",
+               cli_shown(name, xb_model_feature_name(m, j)));
+    }
+    if (more > 0) printf(" and %lld more", (long long)more);
+    printf(", whose values are skewed (--skewed keep takes them as they are)\n");
+}
+
 void cli_trained_print(const cli_trained *o)
 {
     const xb_model *m = o->model;
@@ -251,6 +281,7 @@ void cli_trained_print(const cli_trained *o)
     putchar('\n');
     printf("  net                 %s\n", xb_model_net_text(m));
     if (xb_train_report_other_net(r)) print_choice(o);
+    if (xb_model_input_bend(m)) print_bent(m);
     printf("  weights             %lld, %lld of them random, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));

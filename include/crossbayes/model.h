@@ -140,6 +140,11 @@ XB_API xb_status xb_model_frame_create(xb_ctx *ctx, xb_frame **out, const xb_mod
  * the exponential of that, their rate. With several targets these are the first one's. */
 XB_API const double *xb_model_input_mean(const xb_model *model); /* [features] */
 XB_API const double *xb_model_input_sd(const xb_model *model);   /* [features] */
+/* (V21) Skewed columns may enter as a logarithm; mean and sd are then of that.
+ * [features], 0 where a column enters as it is; NULL: all do. */
+XB_API const double *xb_model_input_bend(const xb_model *model);
+/* Value x of feature j as the net takes it, 0 <= j < features. */
+XB_API double xb_model_scaled_input(const xb_model *model, int64_t j, double x);
 XB_API double xb_model_target_mean(const xb_model *model);
 XB_API double xb_model_target_sd(const xb_model *model);
 

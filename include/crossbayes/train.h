@@ -69,6 +69,17 @@ XB_API const char *xb_train_effort_name(
 XB_API xb_status xb_train_effort_parse(xb_ctx *ctx, xb_train_effort *out,
                                        const char *text);
 
+/* What becomes of columns whose values are skewed (V21). */
+typedef enum xb_skewed {
+    XB_SKEWED_AUTO = 0, /* xb_train without a net, for numbers: the better of the two by F
+                           or validation; else as they are */
+    XB_SKEWED_KEEP,     /* they enter as they are */
+    XB_SKEWED_LOG       /* their logarithm enters */
+} xb_skewed;
+
+XB_API const char *xb_skewed_name(xb_skewed s); /* "auto", "keep", "log" */
+XB_API xb_status xb_skewed_parse(xb_ctx *ctx, xb_skewed *out, const char *text);
+
 /* What an array does to a net, for training (maths V60, V61): converters around its
  * linear layers, kernels on few levels that are missed by an error, a smallest width. All
  * 0: nothing. xb_array_training() has that of an array. A frozen value. */
@@ -160,6 +171,7 @@ typedef struct xb_train_options {
                                     straight-through gradients; NULL: as it is */
     double n_eff_penalty; /* second phase: F/N minus this times log n_eff, so that many
                              weights share the output's variance (V62); 0: none */
+    xb_skewed skewed;
 } xb_train_options;
 
 /* The numbers of members that xb_train uses if members is 0 (docs/ensembles.md shows

@@ -450,10 +450,10 @@ class Model(Handle):
         """
         n = int(lib.xb_model_feature_count(self._c))
         mean = view(lib.xb_model_input_mean(self._c), (n,), np.float64, self._c)
-        sd = view(lib.xb_model_input_sd(self._c), (n,), np.float64, self._c)
         one = x if is_frame(x) or x is None else doubles(x, "x").reshape(1, -1)
         row = mean if one is None else model_inputs(self._c, one, [])[0]
-        inputs = ((row - mean) / sd).astype(np.float32)
+        scaled = [lib.xb_model_scaled_input(self._c, j, float(row[j])) for j in range(n)]
+        inputs = np.array(scaled if one is not None else np.zeros(n), dtype=np.float32)
         options = _options.make("plan", settings, [])
         weights = ffi.new("xb_weights *", lib.xb_model_weights(self._c))
         kept = _law(law)

@@ -40,6 +40,10 @@ void xb_export_origin(json_t **root, const xb_analog *a)
                           (json_int_t)a->calibration_inputs));
     xb_json_set(root, "input_mean", numbers(m->x_mean, m->features));
     xb_json_set(root, "input_sd", numbers(m->x_sd, m->features));
+    if (xb_model_input_bend(m)) { /* (V21) */
+        xb_json_set(root, "input_low", numbers(m->x_low, m->features));
+        xb_json_set(root, "input_bend", numbers(m->x_bend, m->features));
+    }
     if (m->classes > 0) return;
     xb_json_set(root, "target_mean", numbers(m->y_mean, m->targets));
     xb_json_set(root, "target_sd", numbers(m->y_sd, m->targets));

@@ -32,6 +32,8 @@ static bool same_scales(const xb_model *a, const xb_model *b)
     const size_t targets = (size_t)a->targets * sizeof(double);
     return memcmp(a->x_mean, b->x_mean, inputs) == 0 &&
            memcmp(a->x_sd, b->x_sd, inputs) == 0 &&
+           memcmp(a->x_low, b->x_low, inputs) == 0 &&
+           memcmp(a->x_bend, b->x_bend, inputs) == 0 &&
            memcmp(a->y_mean, b->y_mean, targets) == 0 &&
            memcmp(a->y_sd, b->y_sd, targets) == 0;
 }

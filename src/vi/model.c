@@ -50,7 +50,10 @@ xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
     model->class_name = xb_new(ctx, classes, sizeof *model->class_name);
     model->x_mean = xb_new(ctx, features, sizeof *model->x_mean);
     model->x_sd = xb_new(ctx, features, sizeof *model->x_sd);
-    bool all = model->feature_name && model->class_name && model->x_mean && model->x_sd;
+    model->x_low = xb_new(ctx, features, sizeof *model->x_low);
+    model->x_bend = xb_new(ctx, features, sizeof *model->x_bend);
+    bool all = model->feature_name && model->class_name && model->x_mean && model->x_sd &&
+               model->x_low && model->x_bend;
     return all ? XB_OK : XB_E_MEMORY;
 }
 
@@ -148,6 +151,8 @@ void xb_model_destroy(xb_model *model)
     xb_recipe_destroy(model->recipe);
     free(model->x_mean);
     free(model->x_sd);
+    free(model->x_low);
+    free(model->x_bend);
     free(model->target_name);
     free_names(model->target_each, model->targets);
     free(model->y_mean); /* and the block behind it */
@@ -196,7 +201,7 @@ void xb_model_scale_inputs(const xb_model *model, float *out, const double *x, i
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < model->features; j++) {
             int64_t at = i * model->features + j;
-            out[at] = (float)((x[at] - model->x_mean[j]) / model->x_sd[j]);
+            out[at] = (float)xb_model_scaled_input(model, j, x[at]);
         }
 }
 
@@ -232,7 +237,7 @@ xb_status xb_model_check_rows(xb_ctx *ctx, const xb_model *m, const xb_rows *row
     for (int64_t i = 0; rows->x && i < rows->n; i++) {
         const double *x = rows->x + (rows->select ? rows->select[i] : i) * m->features;
         for (int64_t j = 0; j < m->features; j++) {
-            double scaled = (x[j] - m->x_mean[j]) / m->x_sd[j];
+            double scaled = xb_model_scaled_input(m, j, x[j]);
             if (fabs(scaled) <= SCALED_MAX) continue;
             return xb_fail(ctx, XB_E_INPUT,
                            "row %lld, column '%s': %g is %.2g standard deviations from "

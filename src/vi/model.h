@@ -25,13 +25,14 @@ struct xb_model {
     xb_likelihood likelihood;
     bool pixels; /* inputs enter as they are and have no names */
     int64_t features;
-    char **feature_name;   /* [features] */
-    xb_recipe *recipe;     /* of a table: how its columns become features */
-    double *x_mean, *x_sd; /* [features] */
-    int64_t targets;       /* number of targets; 1 for classes */
-    char *target_name;     /* of several, all with commas between them */
-    char **target_each;    /* [targets] */
-    double *y_mean, *y_sd; /* [targets]; counts: of the logarithm of the rate */
+    char **feature_name;    /* [features] */
+    xb_recipe *recipe;      /* of a table: how its columns become features */
+    double *x_mean, *x_sd;  /* [features]; of the logarithm where columns are bent */
+    double *x_low, *x_bend; /* [features] (V21); bend 0: the column enters as it is */
+    int64_t targets;        /* number of targets; 1 for classes */
+    char *target_name;      /* of several, all with commas between them */
+    char **target_each;     /* [targets] */
+    double *y_mean, *y_sd;  /* [targets]; counts: of the logarithm of the rate */
     int64_t classes;
     char **class_name;         /* [classes] */
     float *mu, *sigma, *state; /* the net's blocks */
@@ -115,6 +116,12 @@ xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model);
 /* Rows finite, and still of a size to compute with once scaled. */
 xb_status xb_model_check_rows(xb_ctx *ctx, const xb_model *model, const xb_rows *rows);
 
+/* (V21) Bends the skewed columns of x, rows row[0 .. n - 1], and scales them anew. */
+xb_status xb_model_bend(xb_ctx *ctx, xb_model *model, const double *x, const int64_t *row,
+                        int64_t n);
+/* Whether there are such columns. */
+xb_status xb_columns_skewed(xb_ctx *ctx, bool *out, const double *x, int64_t columns,
+                            const int64_t *row, int64_t n);
 /* x [n][features] as the net wants it. */
 void xb_model_scale_inputs(const xb_model *model, float *out, const double *x, int64_t n);
 /* Rows [first, first + count) of any kind, the same. */

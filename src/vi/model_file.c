@@ -201,7 +201,8 @@ static xb_status read_kind(const reader *r)
         return refuse(r, "not a model of crossbayes (its metadata does not say so)");
     const char *format = xb_safetensors_text(r->file, "format");
     const bool many = xb_safetensors_text(r->file, "members") != NULL;
-    if (!format || strcmp(format, many ? ENSEMBLE_FORMAT : MODEL_FORMAT) != 0)
+    if (!format || (strcmp(format, many ? ENSEMBLE_FORMAT : MODEL_FORMAT) != 0 &&
+                    strcmp(format, BENT_FORMAT) != 0))
         return refuse(r, "its format is unknown to this version");
     return XB_OK;
 }
@@ -394,7 +395,10 @@ static xb_status take_inputs(const reader *member)
     for (int64_t j = 0; m->pixels && j < m->features; j++) m->x_sd[j] = 1;
     if (m->pixels) return XB_OK;
     XB_TRY(take(&first, m->x_mean, "input.mean", XB_STORED_F64, &m->features, 1, false));
-    return take(&first, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true);
+    XB_TRY(take(&first, m->x_sd, "input.sd", XB_STORED_F64, &m->features, 1, true));
+    if (!is_there(&first, "input.bend")) return XB_OK;
+    XB_TRY(take(&first, m->x_low, "input.low", XB_STORED_F64, &m->features, 1, false));
+    return take(&first, m->x_bend, "input.bend", XB_STORED_F64, &m->features, 1, false);
 }
 
 static xb_status take_scales(const reader *r)

@@ -19,7 +19,9 @@
 #define MODEL_KIND "model"
 #define MODEL_FORMAT "1"
 #define ENSEMBLE_FORMAT "2" /* readers that know no members refuse it */
-#define PIXELS "pixels"     /* byte / 255 */
+#define BENT_FORMAT                                                                      \
+    "3" /* of one posterior or several: readers that know no V21 refuse it */
+#define PIXELS "pixels" /* byte / 255 */
 
 enum { NAME_MAX_BYTES = 64, MEMBER_BYTES = 24 };
 

@@ -10,7 +10,7 @@
 #include "vi/model.h"
 #include "vi/model_file.h"
 
-enum { TEXTS_MAX = 24, TENSORS_BESIDE = 8 };
+enum { TEXTS_MAX = 24, TENSORS_BESIDE = 10 };
 
 typedef struct writer {
     xb_stored *tensor;
@@ -90,6 +90,10 @@ static void add_tensors(writer *w, const xb_model *m, const double *target)
     if (!m->pixels && !w->member[0]) { /* common to all */
         add_vector(w, "input.mean", XB_STORED_F64, m->x_mean, m->features);
         add_vector(w, "input.sd", XB_STORED_F64, m->x_sd, m->features);
+        if (xb_model_input_bend(m)) {
+            add_vector(w, "input.low", XB_STORED_F64, m->x_low, m->features);
+            add_vector(w, "input.bend", XB_STORED_F64, m->x_bend, m->features);
+        }
     }
     add_targets(w, m, target);
     if (m->noise_net && m->noise_least != XB_NOISE_LEAST)
@@ -135,7 +139,10 @@ static xb_status add_texts(xb_ctx *ctx, writer *w, const xb_model *m,
 {
     xb_prior_text(prior, &m->prior);
     add_text(w, "crossbayes", MODEL_KIND);
-    add_text(w, "format", m->member ? ENSEMBLE_FORMAT : MODEL_FORMAT);
+    add_text(w, "format",
+             xb_model_input_bend(m) ? BENT_FORMAT
+             : m->member            ? ENSEMBLE_FORMAT
+                                    : MODEL_FORMAT);
     if (m->member)
         XB_TRY(add_json(ctx, w, "members", json_integer((json_int_t)m->members)));
     add_text(w, "net", xb_net_text(m->net));

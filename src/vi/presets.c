@@ -75,6 +75,21 @@ xb_status xb_train_effort_parse(xb_ctx *ctx, xb_train_effort *out, const char *t
     return XB_OK;
 }
 
+static const char *const skews[] = {"auto", "keep", "log"};
+
+const char *xb_skewed_name(xb_skewed s)
+{
+    return (int)s >= 0 && (int)s < XB_COUNT(skews) ? skews[s] : "?";
+}
+
+xb_status xb_skewed_parse(xb_ctx *ctx, xb_skewed *out, const char *text)
+{
+    int found = 0;
+    XB_TRY(xb_choice_parse(ctx, &found, "skewed", text, skews, XB_COUNT(skews)));
+    *out = (xb_skewed)found;
+    return XB_OK;
+}
+
 xb_status xb_train_preset(xb_ctx *ctx, xb_train_options *opt, const char *name)
 {
     const char *names[XB_COUNT(presets)];

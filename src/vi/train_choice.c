@@ -125,7 +125,100 @@ static xb_status try_deeper(xb_ctx *ctx, xb_trained *first, const xb_train_data 
     return status == XB_E_NUMERIC ? XB_OK : status; /* the first one stands */
 }
 
+/* ---- skewed columns, as they are or as logarithms (V21) */
+
+/* Whether both are to be tried. */
+static xb_status skew_is_open(xb_ctx *ctx, bool *out, const xb_train_data *data,
+                              const xb_train_options *opt)
+{
+    xb_holdout holdout = {0};
+    *out = false;
+    if (opt->skewed != XB_SKEWED_AUTO || data->classes > 0 || !is_open(data, opt))
+        return XB_OK;
+    XB_TRY(xb_train_check(ctx, data, opt));
+    XB_TRY(xb_holdout_make(ctx, &holdout, data, opt));
+    const xb_status status =
+        xb_columns_skewed(ctx, out, data->x, data->features, holdout.row, holdout.n);
+    xb_holdout_free(&holdout);
+    return status;
+}
+
+static xb_train_options bent_options(const xb_train_options *opt)
+{
+    xb_train_options bent = *opt;
+    bent.skewed = XB_SKEWED_LOG;
+    bent.checkpoint = NULL;
+    bent.resume = false;
+    bent.task = "training on logarithms of skewed columns";
+    return bent;
+}
+
+/* Keeps the better one, for all that is trained after it. */
+static void settle_skew(xb_train_options *opt, xb_trained *first, xb_trained *bent)
+{
+    const bool taken = bent->report && is_better(bent->report, first->report);
+    if (taken) {
+        const xb_trained swap = *first;
+        *first = *bent;
+        *bent = swap;
+    }
+    opt->skewed = taken ? XB_SKEWED_LOG : XB_SKEWED_KEEP;
+    xb_trained_drop(bent);
+}
+
+static xb_status try_bent(xb_ctx *ctx, xb_trained *first, const xb_train_data *data,
+                          xb_train_options *opt, bool traced)
+{
+    const xb_train_options o = bent_options(opt);
+    bool open = false;
+    xb_trained bent = {0};
+    XB_TRY(skew_is_open(ctx, &open, data, opt));
+    if (!open) return XB_OK;
+    const xb_status status = xb_train_one(ctx, &bent, data, &o, traced, true);
+    if (status != XB_OK && status != XB_E_NUMERIC) return status;
+    settle_skew(opt, first, &bent);
+    return XB_OK;
+}
+
+/* The same by ranks, side by side; *tried: there was something to try, and the first net
+ * is trained. */
+static xb_status bend_by_ranks(xb_ctx *ctx, bool *tried, xb_trained *one,
+                               const xb_train_data *data, xb_train_options *opt,
+                               bool traced)
+{
+    xb_trained bent = {0};
+    XB_TRY(skew_is_open(ctx, tried, data, opt));
+    if (!*tried) return XB_OK;
+    xb_train_item item[2] = {
+        {.data = *data, .opt = *opt, .traced = traced, .out = one},
+        {.data = *data, .opt = bent_options(opt), .traced = traced, .out = &bent}};
+    XB_TRY(xb_train_items(ctx, item, 2));
+    if (item[0].status != XB_OK) {
+        xb_trained_drop(&bent);
+        return xb_fail(ctx, item[0].status, "%s", item[0].why);
+    }
+    settle_skew(opt, one, &bent);
+    return XB_OK;
+}
+
 /* ---- ranks that train one or several nets each */
+
+/* The deeper net alone, beside one that is trained. */
+static xb_status deepen_by_ranks(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
+                                 const xb_train_options *opt, bool traced)
+{
+    char net[NET_TEXT];
+    xb_trained other = {0};
+    xb_train_item item = {.data = *data,
+                          .opt = deeper_options(net, data, opt),
+                          .traced = traced,
+                          .out = &other};
+    xb_status status = xb_train_items(ctx, &item, 1);
+    if (status == XB_OK && item.status == XB_OK)
+        status = xb_train_keep_better(ctx, one, &other);
+    xb_trained_drop(&other);
+    return status;
+}
 
 /* The first net and the deeper one, side by side. */
 static xb_status train_two(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
@@ -160,7 +253,7 @@ static xb_status check_ranks(xb_ctx *ctx, int64_t nets)
 }
 
 static xb_status train_by_ranks(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
-                                const xb_train_options *opt, bool traced)
+                                xb_train_options *opt, bool traced)
 {
     const bool open = is_open(data, opt), any = xb_likelihood_is_open(data, opt);
     const int64_t members = xb_train_member_count(opt, open && data->classes == 0);
@@ -171,8 +264,11 @@ static xb_status train_by_ranks(xb_ctx *ctx, xb_trained *one, const xb_train_dat
     }
     XB_TRY(check_ranks(ctx, open || others < tried ? (others > 2 ? others : 2) : others));
     xb_train_item first = {.data = *data, .opt = *opt, .traced = traced, .out = one};
-    xb_status status =
-        open ? train_two(ctx, one, data, opt, traced) : xb_train_items(ctx, &first, 1);
+    bool bent = false;
+    XB_TRY(bend_by_ranks(ctx, &bent, one, data, opt, traced));
+    xb_status status = bent   ? deepen_by_ranks(ctx, one, data, opt, traced)
+                       : open ? train_two(ctx, one, data, opt, traced)
+                              : xb_train_items(ctx, &first, 1);
     if (status == XB_OK && first.status != XB_OK)
         status = xb_fail(ctx, first.status, "%s", first.why);
     if (status == XB_OK && any)
@@ -185,10 +281,12 @@ static xb_status train_by_ranks(xb_ctx *ctx, xb_trained *one, const xb_train_dat
 /* ---- the whole */
 
 static xb_status train_here(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
-                            const xb_train_options *opt, bool report)
+                            xb_train_options *opt, bool report)
 {
     const bool open = is_open(data, opt), any = xb_likelihood_is_open(data, opt);
     XB_TRY(xb_train_one(ctx, one, data, opt, report, report || open || any));
+    if (open && !xb_train_report_stopped(one->report))
+        XB_TRY(try_bent(ctx, one, data, opt, report));
     if (open && !xb_train_report_stopped(one->report))
         XB_TRY(try_deeper(ctx, one, data, opt, report));
     if (any && !xb_train_report_stopped(one->report))
@@ -201,7 +299,7 @@ static xb_status train_here(xb_ctx *ctx, xb_trained *one, const xb_train_data *d
 /* Ranks share the steps of nets that are large enough, and else have nets of their own.
  */
 static xb_status train_together(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
-                                const xb_train_options *opt, bool report)
+                                xb_train_options *opt, bool report)
 {
     bool divides = false;
     XB_TRY(ctx->comm->meet(ctx, ctx->comm));

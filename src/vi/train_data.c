@@ -178,7 +178,7 @@ static xb_status copy_names(xb_ctx *ctx, xb_model *model, const xb_train_data *d
 }
 
 static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
-                            const xb_holdout *holdout)
+                            const xb_holdout *holdout, const xb_train_options *opt)
 {
     XB_TRY(xb_model_columns(ctx, model, data->features, data->classes));
     model->pixels = !data->x;
@@ -188,8 +188,12 @@ static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *d
                              holdout));
     XB_TRY(copy_names(ctx, model, data));
     const xb_recipe *recipe = data->names ? xb_frame_recipe(data->names) : NULL;
-    if (recipe) return xb_model_set_recipe(ctx, model, recipe);
-    return xb_model_plain_recipe(ctx, model);
+    if (recipe)
+        XB_TRY(xb_model_set_recipe(ctx, model, recipe));
+    else
+        XB_TRY(xb_model_plain_recipe(ctx, model));
+    if (opt->skewed != XB_SKEWED_LOG || !data->x) return XB_OK;
+    return xb_model_bend(ctx, model, data->x, holdout->row, holdout->n);
 }
 
 /* (V19) With several targets the smallest, so that a coarsely rounded target does not set
@@ -251,7 +255,7 @@ xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *m, const xb_train_data *da
     xb_holdout holdout;
     XB_TRY(xb_holdout_make(ctx, &holdout, data, opt));
     xb_status status = xb_model_targets(ctx, m, xb_train_targets(data, opt));
-    if (status == XB_OK) status = fit_scales(ctx, m, data, &holdout);
+    if (status == XB_OK) status = fit_scales(ctx, m, data, &holdout, opt);
     if (status == XB_OK && data->classes == 0)
         status = column_scales(ctx, m->y_mean, m->y_sd, data->y, m->targets, &holdout);
     for (int64_t k = 0; k < m->targets && status == XB_OK; k++)

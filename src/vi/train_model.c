@@ -197,6 +197,10 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
     for (int64_t k = 0; status == XB_OK && k < m->targets; k++)
         copy->noise_log_sd[k] = m->noise_log_sd[k]; /* to the last bit */
     if (status == XB_OK) copy->noise_least = m->noise_least;
+    for (int64_t j = 0; status == XB_OK && j < m->features; j++) {
+        copy->x_low[j] = m->x_low[j];
+        copy->x_bend[j] = m->x_bend[j];
+    }
     if (status == XB_OK) status = xb_model_set_recipe(ctx, copy, m->recipe);
     if (status == XB_OK && m->cells) status = copy_cells(ctx, copy, m);
     free(target);

@@ -223,6 +223,7 @@ xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t)
     set_count(&root, "patience", o->patience);
     if (o->validation_draws != xb_train_options_default().validation_draws)
         set_count(&root, "validation_draws", o->validation_draws);
+    if (xb_model_input_bend(t->model)) set_text(&root, "skewed", "log");
     if (o->mirror) xb_json_set(&root, "mirror", json_true());
     if (o->cells) set_text(&root, "cells", xb_weight_cells_text(o->cells));
     if (o->array) xb_json_set(&root, "array", array_json(o->array));

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crossbayes._library import ArgumentError, view
-from crossbayes._native import lib
+from crossbayes._native import ffi, lib
 from crossbayes.interchange.by_text import parse
 from crossbayes.models import Model
 
@@ -40,6 +40,11 @@ def scaling(model: Model) -> Scaling:
     """How inputs and outputs of a model are scaled around its net."""
     checked(model)
     c, n = model._c, int(lib.xb_model_feature_count(model._c))
+    if not lib.xb_model_of_images(c) and lib.xb_model_input_bend(c) != ffi.NULL:
+        raise ArgumentError(
+            "the model takes logarithms of skewed columns, which an export cannot hold:"
+            " train it with skewed='keep'"
+        )
     targets = [lib.xb_model_target_at(c, k) for k in range(len(model.targets))]
     of_images = lib.xb_model_of_images(c)
     mean = np.zeros(n) if of_images else view(lib.xb_model_input_mean(c), (n,), "f8", c)
