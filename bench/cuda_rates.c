@@ -126,12 +126,14 @@ static void time_fused(const char *law, xbc_source source, int64_t n, int64_t ro
 
 static void run_grouped(void *job) { xbc_grouped_forward(job); }
 
-/* `rows` inputs with one draw. */
-static void time_grouped(const char *law, xbc_source source, int64_t n, int64_t rows)
+/* `rows` inputs with one draw; `plain`: as other GPUs than Hopper's do it. */
+static void time_grouped(const char *law, xbc_source source, int64_t n, int64_t rows,
+                         bool plain)
 {
     if (!xbc_grouped_suits(&source, n)) return;
     xbc_grouped job = {
         .source = source,
+        .plain = plain,
         .rows = rows,
         .group = rows,
         .groups = 1,
@@ -143,8 +145,8 @@ static void time_grouped(const char *law, xbc_source source, int64_t n, int64_t 
         .sigma = numbers(n * n, 0.1, 0.5),
         .room = taken((size_t)xbc_grouped_room(rows, rows, n, n) * sizeof(float))};
     double seconds = seconds_of(run_grouped, &job);
-    printf("inputs-%lld %s %lld %.4g\n", (long long)n, law, (long long)rows,
-           (double)(n * n) / seconds);
+    printf("inputs-%lld%s %s %lld %.4g\n", (long long)n, plain ? "-plain" : "", law,
+           (long long)rows, (double)(n * n) / seconds);
     xbc_release(job.y), xbc_release(job.room);
 }
 
@@ -266,10 +268,13 @@ int main(void)
         time_fused(laws[i], source, 1024, 256);
         time_fused(laws[i], source, 4096, 1);
         time_fused(laws[i], source, 4096, 16);
-        time_grouped(laws[i], source, 4096, 16);
-        time_grouped(laws[i], source, 4096, 64);
-        time_grouped(laws[i], source, 4096, 256);
-        time_grouped(laws[i], source, 1024, 256);
+        for (int plain = 0; plain < 2; plain++) {
+            time_grouped(laws[i], source, 4096, 16, plain);
+            time_grouped(laws[i], source, 4096, 64, plain);
+            time_grouped(laws[i], source, 4096, 128, plain);
+            time_grouped(laws[i], source, 4096, 256, plain);
+            time_grouped(laws[i], source, 1024, 256, plain);
+        }
         time_shared(laws[i], source, 4096, 256);
         time_many(laws[i], source);
         fflush(stdout);
