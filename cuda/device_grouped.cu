@@ -599,7 +599,7 @@ static const float *plain_product(const xbc_grouped *job, int64_t slices)
 
 void xbc_grouped_forward(const xbc_grouped *job)
 {
-    const bool wide = !job->plain && xbc_wide_suits(job);
+    const bool wide = job->wide && xbc_wide_suits(job);
     const int64_t n = job->rows * job->out,
                   slices = wide ? xbc_wide_slices(job)
                                 : slices_of(job->groups, job->group, job->in, job->out);

@@ -283,7 +283,7 @@ static void check_near(float got, double want, double scale)
 /* Rows of a batch in groups of `group` with a draw each, of whose first `skip` are not
  * there; a bias for each draw. */
 static void check_grouped_as(xb_ctx *ctx, int law, int64_t rows, int64_t group,
-                             int64_t skip, int64_t in, int64_t out, bool plain)
+                             int64_t skip, int64_t in, int64_t out, bool wide)
 {
     xb_sampler *s = sampler_of(ctx, law);
     there t = bring_source(s);
@@ -298,7 +298,7 @@ static void check_grouped_as(xb_ctx *ctx, int law, int64_t rows, int64_t group,
         .where = {xb_key_make(8, XB_PURPOSE_TEST), 1, 2, 3},
         .first = 3 * size,
         .negate = law == 1,
-        .plain = plain,
+        .wide = wide,
         .rows = rows,
         .in = in,
         .out = out,
