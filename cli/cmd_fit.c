@@ -61,7 +61,7 @@ static cli_exit print_json(cli_session *s, const xb_fit *fit)
 typedef struct job {
     cli_trace trace;
     xb_series *series;
-    xb_fit *fit, *whole; /* whole: NULL if the stationary part is the whole trace */
+    xb_fit *fit, *whole; /* `whole` is NULL if the stationary part is the whole trace */
     cli_figure figure;
 } job;
 
