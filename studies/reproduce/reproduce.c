@@ -137,9 +137,8 @@ static xb_status run_study(const job *j, xb_study **out, int figure)
         XB_TRY(xb_reproduction_path(j->ctx, work, j->dir, x->work));
         work_fingerprint(j, fingerprint, figure);
         if (xb_ranks_first(j->ctx)) XB_TRY(xb_stamp_work_open(j->ctx, work, fingerprint));
-        XB_TRY(xb_ranks_share(j->ctx, fingerprint, sizeof fingerprint)); /* the study is
-                                                                            already
-                                                                            open */
+        /* The study is already open. */
+        XB_TRY(xb_ranks_share(j->ctx, fingerprint, sizeof fingerprint));
     }
     xb_study_options o = xb_exhibit_options(figure, &j->r->opt, x->work ? work : NULL);
     return xb_study_run(j->ctx, out, x->study, &o);
