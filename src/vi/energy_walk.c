@@ -18,7 +18,7 @@ void xb_energy_steps_options_init(xb_energy_steps_options *opt, size_t size)
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
-/* A walk under way; `buffer` holds all that the backend needs. */
+/* The state of a call; `buffer` holds everything that the backend needs. */
 typedef struct walk {
     xb_ctx *ctx;
     const xb_backend *backend;
@@ -96,7 +96,7 @@ static xb_many_steps steps_of(const walk *w)
                            .sums = w->sums};
 }
 
-/* f(to, from) for each array: where it is in the buffer, and the caller's. */
+/* Copies each array to its place in the buffer, or back to the caller's. */
 static void move(const walk *w, bool back)
 {
     const xb_backend *b = w->backend;
