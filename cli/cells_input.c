@@ -3,7 +3,7 @@
 
 #include "crossbayes/device.h"
 
-/* The widths of the states that have traces. */
+/* Sets the read noise of the states for which the device file has traces. */
 static xb_status take_widths(cli_session *s, xb_weight_cells **out,
                              const xb_weight_cells *base, const xb_device *device,
                              const char *path)

@@ -9,14 +9,14 @@
 #include "print.h"
 #include "topics.h"
 
-/* The words of "a|b|c" or "a,b,c", blanks between. */
+/* Prints the words of "a|b|c" or "a,b,c" with blanks between them. */
 static void print_words(FILE *out, const char *list)
 {
     for (const char *p = list; *p; p++) fputc(*p == '|' || *p == ',' ? ' ' : *p, out);
 }
 
-/* ---- values that have names, found by what the help calls the value. A suffix follows
- * each name if the value continues after it */
+/* ---- values that have names, looked up by what the help calls the value. A suffix is
+ * appended to each name if the value continues after it */
 
 static void print_families(FILE *out, const char *suffix)
 {
@@ -47,7 +47,7 @@ static void print_schedules(FILE *out, const char *suffix)
 }
 
 typedef struct named_values {
-    const char *value; /* as an option's `value` */
+    const char *value; /* the same text as the option's `value` */
     void (*print)(FILE *out, const char *suffix);
     const char *suffix;
     bool or_file;
@@ -67,7 +67,8 @@ static const named_values *named_of(const cli_option *o)
     return NULL;
 }
 
-/* Whether its values have names; print_values() prints them, blanks between. */
+/* Whether the option's values have names; print_values() prints them, separated by
+ * blanks. */
 static bool has_values(const cli_option *o)
 {
     return o->kind == CLI_CHOICE || o->kind == CLI_CHOICES || named_of(o);
@@ -175,7 +176,8 @@ static void zsh_text(FILE *out, const char *text)
     }
 }
 
-/* Names as `(a b c)`, or added explicitly if the value may be a file or a suffix follows.
+/* Prints names as `(a b c)`, or adds them one by one if the value may also be a file or
+ * if a suffix follows.
  */
 static void zsh_value(FILE *out, const cli_option *o)
 {

@@ -1,6 +1,7 @@
-/* cmd_crossbar.c: `crossbayes crossbar`: a model on simulated arrays: its scores against
- * the digital model's, for each effect alone and for all together; sweeps of a number;
- * what to program; what a prediction costs. */
+/* cmd_crossbar.c: `crossbayes crossbar`: runs a model on simulated arrays. It compares
+ * the scores with those of the digital model, for each effect alone and for all together,
+ * sweeps one number of the array, writes the conductances to program, and adds up what a
+ * prediction costs. */
 #include <stdlib.h>
 
 #include "commands.h"
@@ -58,7 +59,8 @@ static cli_exit check_export(const crossbar_job *job)
 
 static cli_exit run(cli_session *s)
 {
-    crossbar_job *job = calloc(1, sizeof *job); /* many scores: too much for a stack */
+    /* It holds many scores and would be too big for the stack. */
+    crossbar_job *job = calloc(1, sizeof *job);
     if (!job) return cli_fail(s, CLI_FAILED, "not enough memory");
     job->s = s;
     job->reads = (int64_t)cli_count(&s->args, "reads", 1000);

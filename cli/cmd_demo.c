@@ -242,7 +242,7 @@ static cli_exit make_files(cli_demo *d, const char *path)
     d->staged = staged;
     if (status == XB_OK) status = fit_noise(d);
     xb_ctx_set_notice(d->s->ctx, NULL,
-                      NULL); /* notices about the law are on the page already */
+                      NULL); /* notices about the law are already on the page */
     if (status == XB_OK) status = cli_demo_studies(d);
     cli_exit code = status == XB_OK ? end_page(d, path) : cli_status(d->s, status);
     free(staged);

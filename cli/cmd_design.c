@@ -11,13 +11,14 @@
 #include "show.h"
 #include "sweep.h"
 
-/* Rows that are scored, and inputs that converters are calibrated on, at most. */
+/* Largest number of rows that are scored, and of inputs that converters are calibrated
+ * on. */
 enum { ROWS_MOST = 512, KNOWN_MOST = 512 };
 
 typedef struct design_job {
     cli_session *s;
     xb_model *model;
-    cli_array_data data, calibration; /* calibration without rows: the data */
+    cli_array_data data, calibration; /* if `calibration` has no rows, `data` is used */
     xb_array *array;
     xb_design_space *space;
     xb_design *design;
@@ -71,7 +72,7 @@ static cli_exit read_array(design_job *job)
     return cli_status(s, xb_design_space_create(s->ctx, &job->space, job->array));
 }
 
-/* What was set by hand is not searched by default. */
+/* Keys that --set gives are not searched by default. */
 static cli_exit fix_sets(design_job *job)
 {
     cli_session *s = job->s;
@@ -107,7 +108,8 @@ static cli_exit read_axes(design_job *job)
     return cli_status(s, xb_design_space_complete(s->ctx, job->space));
 }
 
-/* What training again may choose where nothing else is said: with the array or not. */
+/* Adds the default axis of --retrain if no other is given: whether training takes the
+ * array into account. */
 static cli_exit read_retrain(design_job *job)
 {
     static const char *const of_models[] = {"width", "n_eff_penalty", "for_array"};

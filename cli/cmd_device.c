@@ -12,7 +12,8 @@
 #include "outputs.h"
 #include "print.h"
 
-/* The columns of a campaign: the option, and the usual names. */
+/* The columns of a campaign: the option that names each, and the names searched for
+ * without it. */
 typedef enum campaign_column {
     CELL,
     STATE,
@@ -42,8 +43,8 @@ static int64_t column_of(const xb_frame *frame, const char *name)
     return -1;
 }
 
-/* The column of the table: by the option, else by the first usual name that exists; -1:
- * none. */
+/* Returns the number of the column that the option names, or else of the first usual name
+ * that exists; -1: there is none. */
 static int64_t find_column(const cli_session *s, const xb_frame *frame, campaign_column c)
 {
     const char *given = cli_text(&s->args, known[c].option, NULL);
@@ -71,7 +72,7 @@ static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame
     return CLI_DONE;
 }
 
-/* Copies columns from the rows of the table; free(block) them. */
+/* Copies the columns of the table's rows; the caller frees the returned block. */
 static double *take_columns(xb_campaign *out, const xb_frame *frame,
                             const int64_t at[COLUMNS])
 {
@@ -126,7 +127,7 @@ typedef struct shown {
     xb_si_unit unit;
 } shown;
 
-/* `count` of n, evenly spread, including the first and the last. */
+/* Chooses `count` of n indices, evenly spread, including the first and the last. */
 static int choose_evenly(int64_t *out, int count, int64_t n)
 {
     const int used = n < count ? (int)n : count;
@@ -210,7 +211,8 @@ static void show_relaxation(const xb_device *d, const char *source)
     if (v.states < last + 1)
         printf("  %d of %lld states are shown; the file has all\n", v.states,
                (long long)last + 1);
-    if (cli_device_extreme(d, -1) == cli_device_extreme(d, 1)) return; /* all alike */
+    /* All states are alike. */
+    if (cli_device_extreme(d, -1) == cli_device_extreme(d, 1)) return;
     printf("\n");
     show_extreme(d, -1, "quietest");
     show_extreme(d, 1, "loudest");
@@ -256,7 +258,7 @@ enum { NO_CAMPAIGN = -1 };
  * only be a trace. */
 static bool is_campaign(const cli_session *s, const xb_frame *frame)
 {
-    enum { TRACE_COLUMNS = 2 }; /* with its time */
+    enum { TRACE_COLUMNS = 2 }; /* the samples and their time */
     return find_column(s, frame, CELL) >= 0 ||
            (s->args.n_args == 1 && xb_frame_feature_count(frame) > TRACE_COLUMNS);
 }

@@ -21,7 +21,7 @@ typedef struct request {
     xb_evaluate_options opt;
     xb_law *law[CLI_REPEAT_MAX];
     const char *name[CLI_REPEAT_MAX];
-    int laws; /* 0: the model's own */
+    int laws; /* 0: the model's own law */
     xb_evaluation *e;
     cli_uncertainty uncertainty;
     cli_recalibration recalibration;
@@ -39,7 +39,7 @@ static json_t *law_text(const request *r, int64_t i)
 static void numbers_json(json_t *root, const request *r, int64_t i)
 {
     const xb_score difference = xb_evaluation_nll_difference(r->e, i);
-    json_t *predictive = json_object(); /* with the data's noise */
+    json_t *predictive = json_object(); /* including the noise of the data */
     cli_gaps_json(predictive, xb_evaluation_predictive(r->e, i));
     json_object_set_new(root, "nll_difference", cli_json_real(difference.value));
     json_object_set_new(root, "nll_difference_error",
@@ -52,7 +52,7 @@ static void set_distance(json_t *root, const xb_distances *d, const char *name)
     json_object_set_new(root, name, cli_json_real(xb_distances_get(d, name).value));
 }
 
-/* Of the outputs over weight draws. */
+/* Distances between the distributions of the outputs over weight draws. */
 static json_t *distance_json(const request *r, int64_t i)
 {
     const xb_distances *d = xb_evaluation_outputs(r->e, i);
@@ -110,7 +110,8 @@ static void format_score(char *out, size_t size, const cli_score *row)
     const xb_score *score = &row->score;
     cli_format_error(out, size, score->value, score->std_error);
     size_t used = strlen(out);
-    const double rounding = 1e-9; /* of the value: no noise at all */
+    const double rounding = 1e-9; /* relative to the value: below it, there is no noise at
+                                     all */
     if (isnan(score->mc_error))
         snprintf(out + used, size - used, " [?]");
     else if (score->mc_error > rounding * fabs(score->value))
@@ -123,8 +124,8 @@ static void format_score(char *out, size_t size, const cli_score *row)
 /* Scores of one target, or of all together. */
 typedef struct score_table {
     const xb_evaluation *e;
-    int64_t target; /* -1: all together */
-    int row[32];    /* the scores that there are */
+    int64_t target; /* -1: all targets together */
+    int row[32];    /* numbers of the scores that exist */
     int rows;
 } score_table;
 

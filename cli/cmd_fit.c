@@ -64,7 +64,7 @@ typedef struct job {
     double *thin;      /* [n_thin] what the law of a long trace is fitted to */
     int64_t n_thin;
     xb_series *series;
-    xb_fit *fit, *whole; /* whole: NULL if the stationary part is the whole trace */
+    xb_fit *fit, *whole; /* `whole` is NULL if the stationary part is the whole trace */
     cli_figure figure;
 } job;
 

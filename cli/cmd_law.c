@@ -7,11 +7,11 @@
 #include "law_samples.h"
 #include "print.h"
 
-/* One requested quantile, computed from the tail that keeps the digits. */
+/* One requested quantile. It is computed from the tail that keeps its digits. */
 typedef struct quantile_answer {
     double u, one_minus_u;
     double x;
-    double x_from_edge; /* to the nearer edge; INFINITY: there is none */
+    double x_from_edge; /* distance to the nearer edge; INFINITY: there is no edge */
 } quantile_answer;
 
 static quantile_answer answer_quantile(const xb_law *law, cli_item item)
@@ -133,7 +133,7 @@ static void print_place(const xb_law *law)
            place.offset / u.factor, *u.text ? " " : "", u.text);
 }
 
-/* The largest value that rounding makes of 0. */
+/* Replaces values that differ from 0 only by rounding with 0. */
 static double without_rounding(double value, double scale)
 {
     const double rounding = 1e-13;
@@ -168,7 +168,8 @@ static void print_quantiles(const xb_law *law, const cli_value *asked)
         char u[40];
         snprintf(u, sizeof u, "%s%.12g", asked->items[i].from_one ? "1-" : "",
                  asked->items[i].value);
-        printf("  %-24s%-24.16g%.16g\n", u, a.x + 0.0, a.x_from_edge); /* no -0 */
+        /* Adding 0.0 turns -0 into 0. */
+        printf("  %-24s%-24.16g%.16g\n", u, a.x + 0.0, a.x_from_edge);
     }
 }
 

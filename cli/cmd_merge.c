@@ -45,7 +45,8 @@ static cli_exit replay(cli_session *s, const xb_shares *shares)
                         xb_shares_word(shares, 0));
     char **argv = calloc((size_t)(words + more) + 1, sizeof *argv);
     if (!argv) return cli_status(s, XB_E_MEMORY);
-    for (int i = 0; i < words + more; i++) /* options before what may end them */
+    /* Options come before a "--" that would end them. */
+    for (int i = 0; i < words + more; i++)
         argv[i] = (char *)(uintptr_t)(i < more ? added[i]
                                                : xb_shares_word(shares, i - more + 1));
     const cli_exit code = cli_session_replay(command, words, argv + more, more, shares);

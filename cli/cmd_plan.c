@@ -123,7 +123,7 @@ static cli_exit plan_model(plan_job *job)
     return cli_status(s, status);
 }
 
-/* With neither net nor model: the number of equal shares needed. */
+/* Without a net and a model, prints the number of equal shares needed. */
 static cli_exit deliver(const plan_job *job)
 {
     cli_progress_clear(&job->s->progress);

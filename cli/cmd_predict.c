@@ -19,19 +19,20 @@ typedef struct request {
     xb_predict_options opt;
     cli_predicted shown;
     const char *path;
-    /* so far, where a long table comes a block of rows at a time */
+    /* state of a long table, which is read one block of rows at a time */
     cli_textfile file;
     bool open;
     int64_t rows, draws;
-    double used; /* draws of all rows together, where each takes its own number */
-    bool asked;  /* some rows went to the model already */
+    double used; /* total number of draws of all rows if each row takes its own number */
+    bool asked;  /* some rows have been predicted already */
     double error;
-    double share; /* of ensembles: epistemic variance between members, mean over blocks */
+    double share; /* ensembles: share of the epistemic variance that lies between members,
+                     mean over blocks */
     cli_exit failed;
 } request;
 
-/* The number of rows of a table in memory at a time. Their draws take as much memory
- * again. */
+/* The number of rows of a table that are held in memory at a time. Their draws take as
+ * much memory again. */
 enum { BLOCK_ROWS = 1 << 16 };
 
 static int64_t blank_lines(const request *r)
@@ -78,7 +79,8 @@ static cli_exit write_prediction(request *r, const xb_prediction *p)
     return CLI_DONE;
 }
 
-/* Before the first rows: chooses the number of draws, which holds for all rows. */
+/* Runs before the first rows: chooses the number of draws, which then holds for all
+ * rows. */
 static cli_exit prepare(request *r, const xb_rows *rows)
 {
     if (r->asked) return CLI_DONE;
@@ -96,7 +98,8 @@ static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *row
     if (code != CLI_DONE) return code;
     const double error = xb_prediction_error(*out);
     const double n = (double)xb_prediction_count(*out);
-    const double share = xb_prediction_disagreement_share(*out); /* NAN: no ensemble */
+    const double share = xb_prediction_disagreement_share(*out); /* NAN: not an
+                                                                    ensemble */
     if (r->rows == 0)
         r->share = share;
     else if (n > 0)
@@ -109,7 +112,7 @@ static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *row
     return CLI_DONE;
 }
 
-/* An on_block of xb_frame_options. */
+/* This is the on_block callback of xb_frame_options. */
 static bool take_block(void *arg, const xb_frame *block)
 {
     request *r = arg;
@@ -122,13 +125,13 @@ static bool take_block(void *arg, const xb_frame *block)
     r->failed = predict_rows(r, &p, &rows);
     if (r->failed == CLI_DONE) r->failed = write_prediction(r, p);
     if (r->failed == CLI_ELSEWHERE)
-        r->failed = CLI_DONE; /* the next rows, all the same */
+        r->failed = CLI_DONE; /* the prediction of the next block of rows can go on */
     r->shown.block = NULL;
     xb_prediction_destroy(p);
     return r->failed == CLI_DONE;
 }
 
-/* A blank line may have been meant as a row. */
+/* Tells the user about blank lines, because one may have been meant as a row. */
 static void say_blanks(const request *r, const char *data)
 {
     const int64_t n = blank_lines(r);
@@ -163,7 +166,7 @@ static void print_summary(const request *r, const xb_law *law)
                xb_model_class_count(r->model) > 0 ? "information" : "variance");
 }
 
-/* The last rows, or all of them. */
+/* Writes the last rows, or all of them if the table was not read in blocks. */
 static cli_exit deliver(request *r, const xb_prediction *p)
 {
     const xb_law *law = r->opt.law ? r->opt.law : xb_model_law(r->model);

@@ -13,7 +13,8 @@ enum { WORD_MAX = 32 };
 
 /* ---- which figures */
 
-/* Bits of the figures that a word names: "4", "fig4" or a study's name; 0: none. */
+/* Returns the bits of the figures that a word names ("4", "fig4" or a study's name); 0:
+ * none. */
 static unsigned figures_of(const char *word)
 {
     unsigned bits = 0;

@@ -25,14 +25,14 @@ typedef struct sampling {
     const xb_law *law;
     const xb_sampler *sampler;
     xb_stream where;
-    bool standardise, wide; /* wide: float64 */
-    bool physical;          /* in the units of the law file */
+    bool standardise, wide; /* `wide`: float64 */
+    bool physical;          /* scale to the units of the law file */
     xb_law_place place;
     int64_t n;
     totals totals;
 } sampling;
 
-/* From the law's own support to the user's units. */
+/* Converts draws from the law's own support to the user's units. */
 static void place_draws(const sampling *job, void *out, int64_t count)
 {
     float *f = out;
@@ -44,7 +44,8 @@ static void place_draws(const sampling *job, void *out, int64_t count)
             f[i] = (float)(job->place.offset + job->place.scale * (double)f[i]);
 }
 
-/* Draws [first, first + count) into `out`, float or double, and into the sums. */
+/* Writes draws first to first + count - 1 to `out`, as float or double, and adds them to
+ * the sums. */
 static cli_exit fill(sampling *job, void *out, int64_t count, int64_t first)
 {
     cli_exit code = CLI_DONE;
@@ -66,7 +67,7 @@ static cli_exit fill(sampling *job, void *out, int64_t count, int64_t first)
     return CLI_DONE;
 }
 
-/* False when a signal asked to stop. */
+/* Returns false if a signal asked the program to stop. */
 static bool tell(sampling *job, int64_t done)
 {
     xb_progress event = {"drawing", done, job->n};
@@ -111,7 +112,7 @@ static cli_exit write_npy(sampling *job, const char *path)
     return code;
 }
 
-/* Enough digits to read the same number back. */
+/* Prints enough digits to read the same number back. */
 static void print_draws(FILE *out, const sampling *job, const void *z, int64_t count)
 {
     const float *f = z;
@@ -146,7 +147,7 @@ static cli_exit write_text(sampling *job, const char *path)
     return code == CLI_DONE ? closed : code;
 }
 
-/* The expected numbers beside the actual ones. */
+/* The moments of the draws beside those of the law. */
 typedef struct summary {
     double mean, sd, law_mean, law_sd;
     double mean_error, sd_error; /* standard errors at this n */
@@ -168,11 +169,11 @@ static summary summarise(const sampling *job)
     r.law_sd = job->standardise ? 1 : job->place.scale * xb_law_sd(job->law);
     double kurtosis = xb_law_moments(job->law).excess_kurtosis;
     r.mean_error = r.law_sd / sqrt(n);
-    r.sd_error = r.law_sd * sqrt((kurtosis + 2) / (4 * n)); /* delta method */
+    r.sd_error = r.law_sd * sqrt((kurtosis + 2) / (4 * n)); /* by the delta method */
     return r;
 }
 
-/* `draws`: the numbers themselves, or NULL where they went to the file. */
+/* `draws` are the numbers themselves, or NULL if they were written to a file. */
 static cli_exit print_json(const sampling *job, const char *path, json_t *draws)
 {
     summary r = summarise(job);
@@ -195,7 +196,7 @@ static cli_exit print_json(const sampling *job, const char *path, json_t *draws)
     return cli_json_print(job->s, root);
 }
 
-/* -o - --json: all draws as one JSON object. */
+/* Handles `-o - --json`: prints all draws as one JSON object. */
 static cli_exit print_draws_json(sampling *job)
 {
     enum { MOST = 1000000 };

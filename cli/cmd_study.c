@@ -54,8 +54,8 @@ static const char *const owners[][2] = {
     {"share", "energy|narrow|array|retention"},
 };
 
-/* Studies whose work can be shared among processes, and one that ranks go through
- * together. */
+/* Studies whose work can be shared among processes, and the one that all ranks run
+ * through together. */
 static const char dealt[] = "energy|narrow|array|retention|utkface";
 
 static cli_exit check_options(cli_session *s, const char *name)

@@ -95,7 +95,8 @@ static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
 {
     xb_train_data data = cli_inputs_train(in);
     cli_trained result = {.path = path};
-    enum { PAIRS = 200 }; /* of gradients: variances to some percent */
+    /* Number of pairs of gradients, enough to know their variances to a few percent. */
+    enum { PAIRS = 200 };
     if (cli_flag(&s->args, "gp") && (data.classes > 0 || !data.x))
         return cli_fail(s, CLI_USAGE, "--gp is for a table and one target of numbers");
     cli_doubt_training(s, in, data.classes);

@@ -25,7 +25,7 @@ extern const cli_command cli_command_train;
 extern const cli_command *const cli_commands[];
 extern const int cli_commands_count;
 
-/* What LAW may be, for the help of commands that take one. */
+/* Explains LAW, for the help of commands that take one. */
 void cli_help_families(FILE *out);
 
 #endif

@@ -96,7 +96,7 @@ static void prediction_cell(const void *arg, int row, int column, char *out, siz
         cli_nanoseconds_text(out, size, prediction_ns(cost, design));
 }
 
-/* Whether a read takes longer than its layers, which is then explained. */
+/* Whether a read takes longer than its layers do; the output then explains why. */
 static bool waits(const xb_cost_model *cost)
 {
     double busy = 0;

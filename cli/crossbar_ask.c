@@ -20,7 +20,7 @@ static cli_exit apply_set(crossbar_job *job, const char *text)
                       xb_array_set(job->s->ctx, job->array, one.key, one.value[0]));
 }
 
-/* Each key once: a sweep's files are named after it. */
+/* Each key may be swept once only, because a sweep's files are named after it. */
 static bool swept_already(const crossbar_job *job, const char *key)
 {
     int64_t field = xb_array_field_find(key);
@@ -29,7 +29,7 @@ static bool swept_already(const crossbar_job *job, const char *key)
     return false;
 }
 
-/* Fails where the array cannot have one of the values. */
+/* Fails if the array cannot take one of the values. */
 static xb_status try_sweep(crossbar_job *job, const cli_sweep *sweep)
 {
     xb_array *trial = NULL;
@@ -64,7 +64,8 @@ static cli_exit read_sweeps(crossbar_job *job)
     return CLI_DONE;
 }
 
-/* The law, and where it is of a trace whose interval is known, the trace's memory. */
+/* Sets the law and, if it comes from a trace whose sample interval is known, the
+ * correlation of that trace. */
 static xb_status use_law(crossbar_job *job, const char *law)
 {
     xb_ctx *ctx = job->s->ctx;

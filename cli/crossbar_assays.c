@@ -11,7 +11,7 @@ static int64_t chips_of(const crossbar_job *job)
     return (int64_t)cli_count(&job->s->args, "chips", CHIPS);
 }
 
-/* All effects, without one of the remedies. */
+/* Adds the array with all effects but without one of the remedies. */
 static xb_status add_without(crossbar_job *job, cli_case_list *list, int remedy,
                              int64_t chips)
 {
@@ -24,8 +24,9 @@ static xb_status add_without(crossbar_job *job, cli_case_list *list, int remedy,
     return cli_cases_add(job->s->ctx, list, c, less, chips);
 }
 
-/* Each effect alone, all without each remedy, then all. The effects are on one chip
- * unless chips were asked for: they would take most of the time. */
+/* Adds each effect alone, all effects without each remedy, then all effects. Single
+ * effects are simulated on one chip unless --chips is given, because they would take most
+ * of the time. */
 static xb_status add_effects(crossbar_job *job, cli_case_list *list)
 {
     xb_ctx *ctx = job->s->ctx;

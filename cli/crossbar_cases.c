@@ -1,5 +1,5 @@
 /* crossbar_cases.c: see crossbar_cases.h. All arrays go to the library in one call, so
- * that it may deal their chips to several processes. */
+ * that it can distribute their chips over several processes. */
 #include "crossbar_cases.h"
 
 #include <stdlib.h>

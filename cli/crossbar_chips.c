@@ -25,7 +25,7 @@ static const struct chip_verdict {
     {XB_VERDICT_UNRESOLVED, "cannot_tell"},
 };
 
-/* (X24) Of the mean over chips. */
+/* (X24) The standard error of the mean over chips. */
 static double mean_error(const xb_chips *chips, xb_chip_spread s)
 {
     return s.sd / sqrt((double)xb_chips_count(chips));
@@ -74,7 +74,8 @@ static void number_cell(const void *arg, int row, int column, char *out, size_t 
     }
 }
 
-/* How many chips lose no more than at least 90 % of them do. */
+/* Prints the loss that at least 90 % of the chips do not exceed, and the number of these
+ * chips. */
 static void show_kept(const xb_chips *chips)
 {
     const double loss = xb_chips_loss(chips, "nll", KEPT_SHARE);
@@ -140,7 +141,7 @@ static void effect_cell(const void *arg, int row, int column, char *out, size_t 
                     of[column], out, size);
 }
 
-/* Those of the cases that were read on several chips; false: none. */
+/* Shows the cases that were read on several chips; returns false if there are none. */
 static bool show_several(const cli_case *cases, int count, const char *head)
 {
     effect_grid g = {.head = head};
@@ -155,16 +156,17 @@ static bool show_several(const cli_case *cases, int count, const char *head)
 static void show_effects(const cli_case *cases, int count)
 {
     if (show_several(cases, count, "effect alone"))
-        printf("\n  effects that are not here are the same on all chips\n");
+        printf("\n  effects not listed here are the same on all chips\n");
     else
-        printf("  each effect alone is of the first chip; --chips N reads it on N\n");
+        printf("  each effect alone was read on the first chip; --chips N reads it on N "
+               "chips\n");
 }
 
 void cli_show_sweep_chips(const cli_case *cases, int count, const char *key)
 {
     if (count < 1 || !show_several(cases, count, key)) return;
-    printf("\n  above: the first chip; here: mean ± its error over %lld chips, and their"
-           " quantiles\n",
+    printf("\n  above: the first chip; here: mean ± standard error over %lld chips, and "
+           "quantiles\n",
            (long long)xb_chips_count(cases[count - 1].chips));
 }
 
@@ -175,7 +177,7 @@ void cli_show_chips(const cli_case *cases, int count, const xb_assay_result *dig
     if (xb_chips_count(all->chips) < 2) return;
     show_all_together(all, digital, first);
     show_effects(cases, count - 1);
-    printf("  ± the standard error over chips, which share their reads\n");
+    printf("  ±: standard error over chips; all chips have the same read noise\n");
 }
 
 /* ---- JSON */

@@ -1,4 +1,4 @@
-/* crossbar_data.c: see crossbar_data.h. Pixels are byte / 255, as `predict` has them. */
+/* crossbar_data.c: see crossbar_data.h. A pixel becomes byte / 255, as in `predict`. */
 #include "crossbar_data.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static void take_row(double *out, const xb_rows *rows, int64_t i)
     for (int64_t j = 0; j < rows->features; j++) out[j] = rows->bytes[at + j] / 255.0;
 }
 
-/* n of the rows, evenly spread, with their targets. */
+/* Copies n of the rows, evenly spread, with their targets. */
 static cli_exit choose(cli_session *s, cli_array_data *d, const xb_rows *rows,
                        const double *target, int64_t targets, int64_t n)
 {

@@ -1,4 +1,5 @@
-/* crossbar_deliver.c: what `crossbar` found, as files, text and JSON; see crossbar_job.h.
+/* crossbar_deliver.c: writes the results of `crossbar` as files, text and JSON; see
+ * crossbar_job.h.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 #include "outputs.h"
 #include "show.h"
 
-/* KEY.csv and the figure of one sweep into DIR. */
+/* Writes KEY.csv and the figure of one sweep to DIR. */
 static xb_status write_sweep(crossbar_job *job, const sweep_run *run, const char *dir)
 {
     xb_ctx *ctx = job->s->ctx;
@@ -82,7 +83,8 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
            (long long)job->data.n, xb_plural(job->data.n, "row", "rows"),
            (long long)job->reads, xb_array_name(job->array));
     if (xb_model_member_count(job->model) > 1)
-        printf("  %lld members on tiles of their own, reads divided among them\n",
+        printf("  each of the %lld members has its own tiles; the reads are divided "
+               "among them\n",
                (long long)xb_model_member_count(job->model));
     const cli_exit code = cli_show_device(job->s, job->array, job->model);
     if (code != CLI_DONE) return code;
@@ -91,8 +93,9 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
         printf("  ");
         cli_print_words(job->usable.text, 2, true);
     } else if (worth < 0.99 * (double)job->reads)
-        printf("  devices remember: the reads are worth %.3g independent %s\n", worth,
-               worth < 1.005 ? "draw" : "draws");
+        printf(
+            "  noise is correlated between reads: they are worth %.3g independent %s\n",
+            worth, worth < 1.005 ? "draw" : "draws");
     if (xb_model_cells(job->model))
         printf("  weights are made of cells whose noise is their width: sigma range and"
                " sigma levels\n  do not apply\n");
@@ -105,7 +108,7 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
         cli_show_sweep_chips(run->cases, run->sweep.count, run->sweep.key);
     }
     const uint64_t chip = crossbar_analog_options(job).chip;
-    printf("\n  ± the Monte Carlo error over reads of chip %llu; 'off': root mean square"
+    printf("\n  ±: Monte Carlo error over reads of chip %llu; 'off': root mean square"
            " over\n  inputs, in predictive epistemic sds; converters calibrated on %s\n",
            (unsigned long long)chip,
            cli_text(args, "calibration", "the inputs of the data itself"));
@@ -117,7 +120,7 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
     return CLI_DONE;
 }
 
-/* costs.csv and the figure of the model of costs. */
+/* Writes costs.csv and the figure of the cost model. */
 static xb_status write_costs(crossbar_job *job, const char *dir)
 {
     xb_ctx *ctx = job->s->ctx;
@@ -134,7 +137,7 @@ static xb_status write_costs(crossbar_job *job, const char *dir)
     return status;
 }
 
-/* All sweeps and costs, or what was there before. */
+/* Writes the files of all sweeps and of the costs; on failure the older files stay. */
 static xb_status write_files(crossbar_job *job, const char *dir)
 {
     xb_ctx *ctx = job->s->ctx;

@@ -25,7 +25,8 @@ static double number_of(const xb_array *array, const char *key)
     return value;
 }
 
-/* Whether --set gives a number of the array, which has its key with underscores. */
+/* Whether --set gives a number of the array; the array writes its keys with
+ * underscores. */
 static bool was_set(const cli_session *s, const char *key)
 {
     const cli_value *set = cli_get(&s->args, "set");
@@ -39,7 +40,7 @@ static bool was_set(const cli_session *s, const char *key)
     return false;
 }
 
-/* What was measured takes the place of the array's programming error. */
+/* The measured programming error replaces the array's. */
 static xb_status use_program_error(cli_session *s, xb_array *array)
 {
     if (was_set(s, "program_error") || was_set(s, "program_by_state")) return XB_OK;
@@ -47,8 +48,8 @@ static xb_status use_program_error(cli_session *s, xb_array *array)
     return status == XB_OK ? xb_array_set(s->ctx, array, "program_error", 0) : status;
 }
 
-/* A device file brings along the read noise of its traces and the programming error of
- * its states, unless a number of them was set. */
+/* A device file also sets the read noise and the programming error, unless --set gives
+ * one of their keys. */
 static cli_exit use_device(cli_session *s, xb_array *array)
 {
     xb_device *device = NULL;
@@ -103,15 +104,16 @@ cli_exit cli_show_device(cli_session *s, const xb_array *array, const xb_model *
                " (read_noise)\n",
                number_of(array, "read_noise"));
     if (number_of(array, "program_by_state") > 0)
-        printf("  writes miss by what was measured for each state, times %g"
-               " (program_by_state)\n",
+        printf("  programming errors are those measured for each state, times %g "
+               "(program_by_state)\n",
                number_of(array, "program_by_state"));
     if (age > last)
         printf("  this is later than the last time measured (%s): shift and spread are"
                " extrapolated on the logarithm of time\n",
                when);
     if (number_of(array, "quiet_pairs") > 0)
-        printf("  each weight sits in the pair of states that spreads least after %s\n",
+        printf("  each weight is programmed to the pair of states that spreads least "
+               "after %s\n",
                when);
     xb_device_destroy(device);
     return CLI_DONE;

@@ -8,7 +8,8 @@
 #include "crossbayes/extend.h"
 #include "print.h"
 
-enum { FIRST = 32 }; /* reads of each member before the first look */
+/* Number of reads of each member before intervals are checked for the first time. */
+enum { FIRST = 32 };
 
 static double covered(const xb_stopping *s, const double *y)
 {
@@ -19,14 +20,14 @@ static double covered(const xb_stopping *s, const double *y)
     return sum / (double)n;
 }
 
-/* Reads of this array that share noise are worth fewer draws. */
+/* Reads of this array whose noise is correlated are worth fewer draws. */
 static xb_status settle(xb_ctx *ctx, cli_draws *out, const double *value,
                         const double *sd, const double *y, int64_t n, int64_t reads,
                         xb_stopping_options opt)
 {
     xb_stopping *whole = NULL;
     xb_status status = xb_stopping_find(ctx, &out->settled, value, sd, reads, n, 1, &opt);
-    opt.first = reads; /* no look before the last read */
+    opt.first = reads; /* check only after the last read */
     if (status == XB_OK)
         status = xb_stopping_find(ctx, &whole, value, sd, reads, n, 1, &opt);
     if (status == XB_OK) {
@@ -62,7 +63,7 @@ xb_status cli_draws_find(xb_ctx *ctx, cli_draws *out, const xb_model *model,
 
 void cli_draws_free(cli_draws *d) { xb_stopping_destroy(d->settled); }
 
-/* What that share of the rows needs at most. */
+/* The number of reads that suffices for this share of the rows. */
 static double needed_by(const xb_stopping *s, double share)
 {
     const int64_t n = xb_stopping_count(s);

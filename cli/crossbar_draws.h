@@ -1,5 +1,5 @@
-/* crossbar_draws.h: how many reads the interval of each row needs on an array, and what
- * reading on until it is settled saves. */
+/* crossbar_draws.h: finds how many reads the interval of each row needs on an array, and
+ * how much is saved by reading only until the interval is settled. */
 #ifndef XB_CLI_CROSSBAR_DRAWS_H
 #define XB_CLI_CROSSBAR_DRAWS_H
 
@@ -7,15 +7,16 @@
 #include "print.h"
 #include "session.h"
 
-/* Of a target of numbers; 32 reads of each member or more, else there is nothing. */
+/* Exists for targets that are numbers, with 32 or more reads of each member. */
 typedef struct cli_draws {
-    xb_stopping *settled; /* NULL: nothing is known */
+    xb_stopping *settled; /* NULL: unknown */
     double tolerance;
-    double mean;                   /* reads that a row takes */
-    double coverage, coverage_all; /* of intervals settled early, and of all reads */
+    double mean;                   /* mean number of reads of a row */
+    double coverage, coverage_all; /* of the intervals settled early, and of those of all
+                                      reads */
 } cli_draws;
 
-/* x, y: [n] rows with targets, read `reads` times. */
+/* x and y are [n] rows with targets, each read `reads` times. */
 xb_status cli_draws_find(xb_ctx *ctx, cli_draws *out, const xb_model *model,
                          const xb_analog *analog, const double *x, const double *y,
                          int64_t n, int64_t reads);

@@ -1,6 +1,6 @@
-/* crossbar_job.h: one run of `crossbar`: what was asked for (crossbar_ask.c), the arrays
- * that are read for it (crossbar_assays.c), and what is said and written of them
- * (crossbar_deliver.c). */
+/* crossbar_job.h: the state of one run of `crossbar`. crossbar_ask.c reads the request,
+ * crossbar_assays.c reads the arrays, and crossbar_deliver.c prints and writes the
+ * results. */
 #ifndef XB_CLI_CROSSBAR_JOB_H
 #define XB_CLI_CROSSBAR_JOB_H
 
@@ -20,34 +20,35 @@ typedef struct sweep_run {
 typedef struct crossbar_job {
     cli_session *s;
     xb_model *model;
-    cli_array_data data, calibration; /* calibration without rows: the data */
+    cli_array_data data, calibration; /* if `calibration` has no rows, `data` is used */
     xb_array *array;
-    xb_costs costs;            /* where --costs is a file */
-    cli_draws draws;           /* that rows need */
-    xb_cost_model *cost_model; /* where it is the model, else NULL */
+    xb_costs costs;            /* used if --costs names a file */
+    cli_draws draws;           /* number of draws that rows need */
+    xb_cost_model *cost_model; /* NULL: no --costs model */
     xb_assay *assay;
     int64_t reads;
     cli_case cases[CASES_MAX];
     int n_cases;
-    char without[REMEDIES_MAX][64]; /* names of cases */
+    char without[REMEDIES_MAX][64]; /* names of the cases without a remedy */
     sweep_run sweep[SWEEPS_MAX];
     int n_sweeps;
-    xb_draws_verdict usable; /* reads 0: reads do not follow a trace */
+    xb_draws_verdict usable; /* reads is 0 if the reads do not follow a trace */
 } crossbar_job;
 
-/* crossbar_ask.c: the array with its sweeps; the model, the data and the table of costs;
- * which files will be written. */
+/* crossbar_ask.c: reads the array with its sweeps, the model, the data and the table of
+ * costs, and plans the files to be written. */
 cli_exit crossbar_read_array(crossbar_job *job);
 cli_exit crossbar_read_data(crossbar_job *job);
 cli_exit crossbar_plan_outputs(crossbar_job *job);
-/* Costs by the model of the library, not from a file. */
+/* Whether costs come from the library's model, not from a file. */
 bool crossbar_costs_by_model(const cli_session *s);
 
-/* crossbar_assays.c: every array is read. */
+/* crossbar_assays.c: reads all arrays. */
 xb_analog_options crossbar_analog_options(const crossbar_job *job);
 xb_status crossbar_run_assays(crossbar_job *job);
 
-/* crossbar_deliver.c: files, then text or JSON; `analog` is the whole array. */
+/* crossbar_deliver.c: writes the files, then text or JSON; `analog` is the array with all
+ * effects. */
 cli_exit crossbar_deliver(crossbar_job *job, const xb_analog *analog);
 
 #endif

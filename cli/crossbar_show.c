@@ -1,4 +1,4 @@
-/* crossbar_show.c: see crossbar_show.h. A line for each array: a few scores with their
+/* crossbar_show.c: see crossbar_show.h. Each array has one line: a few scores with their
  * Monte Carlo errors, how far the predictives moved, and the verdict. */
 #include "crossbar_show.h"
 
@@ -11,7 +11,7 @@
 
 enum { SHOWN = 4 };
 
-/* The scores of a line, by key; several targets together have fewer. */
+/* The keys of the scores in a line; several targets together have fewer scores. */
 static const char *const shown_numbers[SHOWN] = {"rmse", "nll", "coverage95",
                                                  "epistemic"};
 static const char *const shown_targets[] = {"nll", "coverage95"};
@@ -33,14 +33,14 @@ int cli_shown_count(const xb_assay_result *r)
     return several ? CLI_COUNT_OF(shown_targets) : SHOWN;
 }
 
-/* What a table is made of: the header, the digital model, the cases. */
+/* The contents of a table: its header, the digital model, the cases. */
 typedef struct case_grid {
     const cli_case *cases;
     const xb_assay_result *digital;
     const char *head;
 } case_grid;
 
-/* After the scores. */
+/* The columns after the scores. */
 enum { MEAN_OFF, SD_OFF, SHAPE_OFF, VERDICT, BESIDE };
 
 static void header_cell(const case_grid *g, int column, char *out, size_t size)
@@ -131,8 +131,8 @@ json_t *cli_case_json(const char *name, double value, const xb_assay_result *r)
 
 /* ---- a sweep as a table */
 
-/* Of each number: mean over chips, its error, a level to compare with, and the chips'
- * quantiles. */
+/* The columns of each number: its mean over chips, the error of the mean, a level to
+ * compare with, and the quantiles over chips. */
 enum {
     OF_EACH = 5,
     OFF_COUNT = 3,
@@ -144,7 +144,7 @@ static const char *const off_items[OFF_COUNT] = {"mean", "sd", "whole"};
 static const char *const off_keys[OFF_COUNT] = {"mean_off", "sd_off", "shape_off"};
 
 typedef struct table_pen {
-    xb_table *table; /* NULL: names alone */
+    xb_table *table; /* NULL: only the names are wanted */
     int64_t row;
     int column;
     char text[TABLE_MOST][64];
@@ -159,7 +159,7 @@ static void put(table_pen *pen, const char *name, const char *suffix, double val
     if (pen->table) xb_table_set(pen->table, pen->row, c, value);
 }
 
-/* A number over chips; `error` is that of one chip's reads. */
+/* Adds the spread of a number over chips; `error` is the error of one chip's reads. */
 static void put_spread(table_pen *pen, const char *name, const xb_chips *chips,
                        xb_chip_spread s, double error, const char *level, double at)
 {
@@ -218,7 +218,7 @@ static double number_of(xb_ctx *ctx, const xb_analog *analog, const char *key)
     return value;
 }
 
-/* Of wires (X9): docs/arrays.md has the errors that this threshold is read off. */
+/* Warns about wires (X9); docs/arrays.md has the errors behind this threshold. */
 static void show_wires(double loss)
 {
     const double much = 0.5;
@@ -237,7 +237,7 @@ void cli_show_limits(xb_ctx *ctx, const xb_analog *analog)
                  limit = number_of(ctx, analog, "current_limit_ua");
     char current[64];
     xb_quantity_text(current, sizeof current, 1e-6 * l.column_ua, NAN, "A");
-    if (!(l.column_ua > 0)) return; /* nothing is on the array */
+    if (!(l.column_ua > 0)) return; /* no layer is on the array */
     printf("  currents of a column up to %s at %g V", current, volt);
     if (isfinite(l.swing_low_us))
         printf("; the widest noise devices, a standard\n  deviation of %g µS, swing from"

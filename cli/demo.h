@@ -12,9 +12,10 @@ typedef struct cli_demo {
     const char *dir;
     xb_stage *stage;    /* where its files wait until all of them are made */
     const char *noise;  /* the file of the samples */
-    bool kept;          /* the demo itself writes that file */
-    const char *column; /* of that file; NULL: the only one */
-    const char *law;    /* file of the fitted law, the device of every study ... */
+    bool kept;          /* whether the demo itself writes that file */
+    const char *column; /* column of that file; NULL: it has only one */
+    const char *law;    /* file of the fitted law, which is the device law of every study
+                           ... */
     const char *staged; /* ... and its path in the stage */
     const char *source; /* what the page calls the samples */
     const char
@@ -22,11 +23,11 @@ typedef struct cli_demo {
     double *x;
     int64_t n;
     double interval;   /* seconds between samples; 0: unknown */
-    xb_series *series; /* what is in them */
+    xb_series *series; /* findings about the trace */
     xb_page *page;
     json_t *json;        /* what --json prints; NULL without it */
-    json_t *findings;    /* in it */
-    const char *section; /* the page's last */
+    json_t *findings;    /* list of findings inside `json` */
+    const char *section; /* the latest section of the page */
 } cli_demo;
 
 /* Starts a section of the page; findings in --json name it. `id` is borrowed. */

@@ -155,7 +155,7 @@ static xb_status write_array(xb_ctx *ctx, const xb_design *d, const char *dir)
     return status;
 }
 
-/* Where the choice has a model that was trained again. */
+/* Saves the model if the chosen design has one that was trained again. */
 static xb_status write_model(xb_ctx *ctx, const xb_design *d, const char *dir)
 {
     const xb_model *model = xb_design_model(d, xb_design_chosen(d));

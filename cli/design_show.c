@@ -98,7 +98,8 @@ static double axis_value(const xb_design *d, int64_t i, const char *key)
     return xb_design_value(d, i, xb_design_space_axis_find(xb_design_axes(d), key));
 }
 
-/* The fewest bits with which a design whose `for_array` is that keeps the condition. */
+/* The fewest bits with which a design with this value of `for_array` meets the
+ * condition. */
 static double fewest_bits(const xb_design *d, const char *bits, double aware)
 {
     double least = INFINITY;
@@ -119,7 +120,8 @@ static void bits_text(char *out, size_t size, double bits)
         snprintf(out, size, "none of those tried");
 }
 
-/* Of both ways of training, where both were tried with several converters. */
+/* Compares training with and without the array, if both were tried with several
+ * converters. */
 static void show_saved(const xb_design *d)
 {
     static const char *const keys[] = {"adc_bits", "dac_bits"};
@@ -142,7 +144,7 @@ static void show_saved(const xb_design *d)
 
 typedef struct front_grid {
     const xb_design *d;
-    int64_t *design; /* [n], the cheapest first */
+    int64_t *design; /* [n], cheapest first */
     int64_t n;
 } front_grid;
 
@@ -183,7 +185,7 @@ static int by_energy(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* The front, and the choice where it is not on it. */
+/* Lists the front, and the choice if it is not on the front. */
 static bool list_front(front_grid *g)
 {
     const int64_t all = xb_design_count(g->d);
@@ -193,7 +195,7 @@ static bool list_front(front_grid *g)
         const xb_design_point one = xb_design_at(g->d, i);
         if (!one.energy_front && i != xb_design_chosen(g->d)) continue;
         p[g->n] = one;
-        p[g->n++].array = i; /* its number travels with it */
+        p[g->n++].array = i; /* keeps its number through sorting */
     }
     if (p && g->design) {
         qsort(p, (size_t)g->n, sizeof *p, by_energy);

@@ -77,7 +77,7 @@ static xb_status traces_table(xb_ctx *ctx, xb_table **out, const xb_device *d)
 
 typedef xb_status table_fn(xb_ctx *ctx, xb_table **out, const xb_device *d);
 
-/* As CSV into the folder, and folded into the page. */
+/* Writes the table as CSV to the folder, and adds it to the page, folded. */
 static xb_status add_table(xb_ctx *ctx, xb_page *page, const char *dir,
                            const xb_device *d, table_fn *make, const char *caption)
 {

@@ -15,7 +15,8 @@ typedef struct recordings {
     int64_t n;
 } recordings;
 
-/* "data/rram_level08.csv" is 8; `other` where there is no number. */
+/* The label of "data/rram_level08.csv" is 8; `other` is returned for a name without a
+ * number. */
 static double label_of(const char *path, double other)
 {
     const char *name = strrchr(path, '/'), *digits = NULL;

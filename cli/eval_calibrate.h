@@ -8,7 +8,8 @@
 #include "session.h"
 
 typedef struct cli_recalibration {
-    bool there, made;     /* there is a result; this command made the recalibration */
+    bool there, made;     /* whether there is a result, and whether this command made the
+                             recalibration */
     xb_score coverage[2]; /* before and after */
     xb_score area[2];
 } cli_recalibration;

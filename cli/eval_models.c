@@ -15,7 +15,7 @@ static const char *const letters[MODELS] = {"A", "B"};
 typedef struct contest {
     cli_session *s;
     xb_evaluate_options opt;
-    xb_law *law; /* NULL: each model's own */
+    xb_law *law; /* NULL: each model uses its own */
     xb_model *model[MODELS];
     cli_inputs in[MODELS];
     xb_evaluation *e[MODELS];
@@ -29,7 +29,7 @@ static const xb_scores *scores_of(const contest *c, int i)
     return xb_evaluation_scores(c->e[i], 0);
 }
 
-/* Of A. */
+/* The verdict on the first model. */
 static const char *verdict_of(const contest *c, int64_t i)
 {
     const int64_t better = xb_score_gaps_better(c->gaps, i);
@@ -130,7 +130,7 @@ static void print_text(const contest *c)
 
 /* ---- the run */
 
-/* The same target under the same names. */
+/* Checks that both models predict the same target with the same class names. */
 static cli_exit check_targets(const contest *c)
 {
     const xb_model *a = c->model[0], *b = c->model[1];

@@ -10,7 +10,7 @@
 
 typedef const double *measure_fn(const xb_prediction *p);
 
-/* The last is of ensembles alone. */
+/* The last measure exists for ensembles only. */
 static const struct {
     const char *name;
     measure_fn *of;
@@ -130,7 +130,7 @@ cli_exit cli_uncertainty_find(cli_session *s, cli_uncertainty *u, const xb_model
     opt.seed = cli_seed(s);
     opt.law = law;
     opt.quantiles = 0;
-    opt.quantile = &opt.tolerance; /* none of them is wanted */
+    opt.quantile = &opt.tolerance; /* this call needs no quantiles */
     cli_exit code = cli_status(s, xb_predict_rows(s->ctx, &p, model, rows, &opt));
     if (code == CLI_DONE) name_measures(u, p);
     if (code == CLI_DONE && u->ood) code = look_at_ood(s, u, model, p, &opt);

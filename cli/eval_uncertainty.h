@@ -13,7 +13,7 @@ enum { CLI_MEASURES_MAX = 3, CLI_RISKS = 20 };
 /* One measure of uncertainty. */
 typedef struct cli_measure {
     const char *name;
-    xb_score auroc;         /* of the rows of --ood */
+    xb_score auroc;         /* for the rows of --ood */
     double risk[CLI_RISKS]; /* at coverages 1/CLI_RISKS, ..., 1 */
     double area;
 } cli_measure;
@@ -23,8 +23,8 @@ typedef struct cli_uncertainty {
     cli_measure measure[CLI_MEASURES_MAX];
     int64_t ood_rows;
     double area_chance,
-        area_best;       /* of a random order, and of the order by the loss itself */
-    bool ood, selective; /* asked for */
+        area_best;       /* for a random order, and for the order by the loss itself */
+    bool ood, selective; /* which tests the options request */
     bool classes;
 } cli_uncertainty;
 

@@ -6,10 +6,10 @@
 #include "session.h"
 
 typedef struct cli_inputs {
-    xb_frame *frame; /* a table, or */
+    xb_frame *frame; /* a table, or images: */
     xb_images *images;
-    int64_t *select; /* [n] of the images */
-    double *target;  /* [n] of the images; NULL: none */
+    int64_t *select; /* [n] indices of images */
+    double *target;  /* [n] targets of the images; NULL: none */
     int64_t n;
 } cli_inputs;
 
@@ -79,7 +79,7 @@ xb_status cli_inputs_test(cli_session *s, xb_evaluation **out, const cli_inputs 
                           const xb_model *model);
 
 xb_train_data cli_inputs_train(const cli_inputs *in);
-xb_shape cli_inputs_shape(const cli_inputs *in); /* all 0: a table */
+xb_shape cli_inputs_shape(const cli_inputs *in); /* all 0 for a table */
 xb_rows cli_inputs_rows(const cli_inputs *in);
 const double *cli_inputs_target(const cli_inputs *in);
 

@@ -1,4 +1,4 @@
-/* main.c: the table of commands, and finding the one that was asked for.
+/* main.c: the table of commands, and the lookup of the requested one.
  *
  * The program uses the public API only. Results go to stdout, everything else
  * to stderr; exit codes are those of cli_exit. */
@@ -14,7 +14,7 @@
 #include "share_option.h"
 #include "topics.h"
 
-/* Neighbours of a group stay together: the list is printed in this order. */
+/* Commands of a group stay together, because the help prints them in this order. */
 const cli_command *const cli_commands[] = {
     &cli_command_demo,      &cli_command_fit,    &cli_command_device,
     &cli_command_law,       &cli_command_sample, &cli_command_train,
@@ -68,7 +68,7 @@ static void *json_memory(size_t size)
     if (block) return block;
     fprintf(stderr, "crossbayes: not enough memory for JSON\n");
     cli_session_abandon();
-    _Exit(CLI_FAILED); /* other threads may be at work */
+    _Exit(CLI_FAILED); /* other threads may be running */
 }
 
 static cli_exit help_on(const char *word)

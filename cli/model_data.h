@@ -10,13 +10,13 @@
 xb_status cli_model_frame(cli_session *s, xb_frame **out, const xb_model *model,
                           const char *path, bool target);
 
-/* The same in blocks of rows as `blocks` specifies. */
+/* Does the same in blocks of rows, as `blocks` specifies. */
 xb_status cli_model_rows(cli_session *s, xb_frame **out, const xb_model *model,
                          const char *path, bool target, const xb_frame_options *blocks);
 
-/* --draws: a number, or `auto`, which is 0. False: neither. */
+/* Reads --draws: a number, or `auto`, which gives 0. Returns false for anything else. */
 bool cli_draws_option(const cli_session *s, int64_t *out);
-/* --draws adaptive. */
+/* Whether --draws is `adaptive`. */
 bool cli_draws_adaptive(const cli_session *s);
 
 #endif

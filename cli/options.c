@@ -30,7 +30,8 @@ void cli_blank_controls(char *text)
 {
     for (unsigned char *p = (unsigned char *)text; *p; p++) {
         if (*p < ' ' || *p == 127) *p = ' ';
-        if (*p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0) p[0] = p[1] = ' '; /* U+0080.. */
+        /* Control characters from U+0080. */
+        if (*p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0) p[0] = p[1] = ' ';
     }
 }
 
@@ -66,7 +67,8 @@ static int find_long(const cli_command *command, const char *name, size_t length
     return -1;
 }
 
-/* Shorter names that other commands have for something else: understood, but not listed.
+/* Older, shorter names of options. They are accepted but not listed, because other
+ * commands use the same names for something else.
  */
 static const struct {
     const char *command, *also, *name;
@@ -98,7 +100,7 @@ static const struct {
     {"crossbar", "targets", "target-table"},
 };
 
-/* The place of an option by its name, or by another name for it. */
+/* The index of an option, by its name or by an older name. */
 static int find_named(const cli_command *command, const char *name, size_t length)
 {
     int found = find_long(command, name, length);
@@ -152,7 +154,7 @@ static cli_exit take_option(reader *r, int index, const char *shown, const char 
     bool repeats = option->kind == CLI_TEXTS && slot->n_texts < CLI_REPEAT_MAX;
     if (slot->given && !repeats)
         return cli_misuse(command, "%s is given %s", shown,
-                          slot->n_texts ? "too often" : "twice");
+                          slot->n_texts ? "too many times" : "twice");
     slot->given = true;
     if (option->kind == CLI_FLAG)
         return value ? cli_misuse(command, "%s takes no value", shown) : CLI_DONE;
@@ -225,7 +227,8 @@ cli_exit cli_parse(cli_args *out, const cli_command *command, int argc, char **a
         else
             code = take_positional(&r, word);
         if (code != CLI_DONE) return code;
-        if (cli_flag(out, "help")) return CLI_DONE; /* whatever else is there */
+        /* --help takes precedence over everything else. */
+        if (cli_flag(out, "help")) return CLI_DONE;
     }
     if (out->n_args < command->min_args)
         return cli_misuse(command, "missing argument (usage: crossbayes %s %s)",

@@ -123,7 +123,7 @@ static bool same_folder(const char *a, const char *b)
     return folder_length(a) == folder_length(b) && strncmp(a, b, folder_length(a)) == 0;
 }
 
-/* One name, on a new line where the last one is full. Returns its last column. */
+/* Prints one name, on a new line if the current one is full. Returns its last column. */
 static int say_name(const char *name, int column)
 {
     enum { WIDTH = 78, INDENT = 6 };
@@ -137,13 +137,13 @@ static int say_name(const char *name, int column)
     return (full ? INDENT - 1 : column) + length;
 }
 
-/* Files of one folder together: "wrote DIR/: a, b, c". */
+/* Prints the files of one folder together: "wrote DIR/: a, b, c". */
 void cli_say_written(const cli_session *s)
 {
     const char *path, *before = NULL;
     int column = 0;
     if (cli_quiet(s)) return;
-    fflush(stdout); /* what was printed before comes first, also in a pipe */
+    fflush(stdout); /* keeps the order of stdout and stderr, also in a pipe */
     for (int64_t i = 0; i < xb_files_written_count(s->ctx); i++) {
         path = xb_files_written_name(s->ctx, i);
         if (!xb_os_exists(path)) continue; /* a checkpoint that was removed */

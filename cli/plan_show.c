@@ -13,14 +13,14 @@ int64_t cli_plan_members(const plan_job *job)
     return job->model ? xb_model_member_count(job->model) : 1;
 }
 
-/* With equal shares all outputs are alike: one is planned for. */
+/* With equal shares all outputs are alike, so only one of them is planned. */
 int64_t cli_plan_outputs(const plan_job *job)
 {
     return job->model ? xb_model_target_count(job->model) : 1;
 }
 
-/* KL is convex: that of a mixture is at most the mean of its members', whose cases, one
- * beside the other for each output, begin at `first`. */
+/* KL is convex, so the KL of a mixture is at most the mean of its members'. The cases of
+ * the members, with one case for each output, begin at `first`. */
 static double mixture_kl(const plan_job *job, int first, bool measured)
 {
     const int64_t members = cli_plan_members(job), step = cli_plan_outputs(job);
@@ -236,7 +236,7 @@ static void row_cell(const void *arg, int row, int column, char *out, size_t siz
                   column == 2 ? xb_plan_predicted(c->plan) : xb_plan_measured(c->plan));
 }
 
-/* The row where the ensemble's KL may be largest. */
+/* Prints the row where the ensemble's KL may be largest. */
 static void print_mixture(const plan_job *job)
 {
     const int members = (int)cli_plan_members(job), outputs = (int)cli_plan_outputs(job);

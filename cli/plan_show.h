@@ -10,9 +10,9 @@ enum { PLAN_ROWS_MAX = 64 };
 
 /* One input that was planned for. */
 typedef struct plan_case {
-    int64_t row;    /* of the data, from 1; 0: no data */
-    int64_t member; /* of an ensemble, from 1; 0: one posterior */
-    int64_t output; /* of several, from 1; 0: there is one */
+    int64_t row;    /* row of the data, from 1; 0: no data */
+    int64_t member; /* member of an ensemble, from 1; 0: one posterior */
+    int64_t output; /* output if there are several, from 1; 0: only one */
     xb_plan *plan;
 } plan_case;
 
@@ -20,16 +20,16 @@ typedef struct plan_job {
     cli_session *s;
     xb_law *law;
     xb_plan_options opt;
-    xb_net *own_net; /* of --net */
+    xb_net *own_net; /* the net of --net */
     xb_model *model;
     const xb_net *net;
     xb_weights weights;
-    float *block; /* of own weights */
+    float *block; /* memory of `own_weights` */
     int cases;
     plan_case at[PLAN_ROWS_MAX];
-    xb_plan_width width; /* of --net */
+    xb_plan_width width; /* for --net */
     double needed;
-    xb_draws_verdict draws; /* reads 0: the law does not come from a trace */
+    xb_draws_verdict draws; /* reads is 0 if the law does not come from a trace */
 } plan_job;
 
 /* The number of members of the model, and of outputs planned separately; with equal

@@ -1,4 +1,4 @@
-/* predicted.c: predictions as rows of a table, and as JSON under the names of its
+/* predicted.c: writes predictions as rows of a table, or as JSON with the names of its
  * columns. */
 #include "predicted.h"
 
@@ -19,7 +19,7 @@ static void write_cell(FILE *out, const char *before, const char *text)
     fputc('"', out);
 }
 
-/* The name of an image is its file, that of a row is in the id column. */
+/* An image is named by its file, a row by its id column. */
 static const char *name_head(const cli_predicted *r)
 {
     if (r->block) return xb_frame_id(r->block);
@@ -46,8 +46,8 @@ static void write_name_head(FILE *out, const cli_predicted *r)
     fputc(',', out);
 }
 
-/* The columns of a target, preceded by its name if there are several targets; the last is
- * for ensembles only. */
+/* Writes the column names of a target, with its name in front if there are several
+ * targets. The last column is for ensembles only. */
 static void write_head(FILE *out, const cli_predicted *r, int64_t k)
 {
     static const char *const column[] = {"mean", "sd", "epistemic", "aleatoric"};
@@ -68,7 +68,7 @@ static void write_head(FILE *out, const cli_predicted *r, int64_t k)
     }
 }
 
-/* The last column: draws that a row took, or that its interval needs. */
+/* The name of the last column: the draws that a row took, or that its interval needs. */
 static const char *draws_column(const cli_predicted *r)
 {
     return r->adaptive ? "draws" : r->needs ? "draws_needed" : NULL;
@@ -143,7 +143,7 @@ static void write_classes(FILE *out, const xb_prediction *p, const cli_predicted
     }
 }
 
-/* Every `stride`-th value as a column of its own. */
+/* Adds every `stride`-th value as one column. */
 static void set_column(json_t *root, const char *name, const double *value, int64_t n,
                        int64_t stride)
 {
@@ -170,7 +170,7 @@ static void set_target(json_t *root, const xb_prediction *p, const cli_predicted
     }
 }
 
-/* Of several targets each in an object of its own. */
+/* With several targets, each has its own object. */
 static void set_numbers(json_t *root, const xb_prediction *p, const cli_predicted *r)
 {
     const int64_t targets = xb_prediction_targets(p);

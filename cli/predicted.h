@@ -1,4 +1,4 @@
-/* predicted.h: predictions written, for cmd_predict.c. */
+/* predicted.h: writes predictions, for cmd_predict.c. */
 #ifndef XB_CLI_PREDICTED_H
 #define XB_CLI_PREDICTED_H
 
@@ -10,12 +10,12 @@
 typedef struct cli_predicted {
     const xb_model *model;
     const cli_inputs *in;
-    const xb_frame *block; /* the rows under way; NULL: all of `in` */
-    double level[2];       /* of the quantiles */
+    const xb_frame *block; /* the rows being predicted; NULL: all of `in` */
+    double level[2];       /* levels of the quantiles */
     bool adaptive, needs;  /* as in xb_predict_options */
 } cli_predicted;
 
-/* The names of the columns, and the rows of one prediction. */
+/* Write the names of the columns, and the rows of one prediction. */
 void cli_predicted_head(FILE *out, const cli_predicted *r);
 void cli_predicted_rows(FILE *out, const cli_predicted *r, const xb_prediction *p);
 void cli_predicted_json(json_t *root, const cli_predicted *r, const xb_prediction *p);

@@ -67,7 +67,7 @@ int cli_text_columns(const char *text)
 static void print_grid_row(int row, const int *width, int columns, cli_cell_fn *cell,
                            const void *arg)
 {
-    int owed = 2; /* blanks: none at the end of a line */
+    int owed = 2; /* blanks still to print, so that none end a line */
     for (int c = 0; c < columns; c++) {
         char text[CLI_GRID_CELL] = "";
         cell(arg, row, c, text, sizeof text);
@@ -98,7 +98,7 @@ void cli_print_words(const char *text, int indent, bool there)
 {
     const int width = 78;
     int column = there ? indent : 0;
-    bool first = true; /* on its line */
+    bool first = true; /* the first word of its line */
     for (const char *p = text; *p;) {
         int length = (int)strcspn(p, " ");
         if (!first && column + 1 + length > width) {

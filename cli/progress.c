@@ -52,7 +52,7 @@ static void format_time(char *out, size_t size, double seconds)
 static void draw_bar(const cli_progress *p, double share, double elapsed, int room)
 {
     char left[32] = "";
-    const double trust = 0.5; /* seconds before a guess is worth showing */
+    const double trust = 0.5; /* seconds before an estimate is reliable enough to show */
     if (share > 0.01 && elapsed > trust)
         format_time(left, sizeof left, elapsed * (1 - share) / share);
     if (room > 30) room = 30;

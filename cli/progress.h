@@ -10,9 +10,11 @@ typedef struct cli_progress {
     bool visible; /* stderr is a terminal that can redraw a line */
     bool colour;
     bool drawn; /* something is on the line now */
-    bool whole; /* tasks are parts of one: the time left is until the last one ends */
+    bool whole; /* the tasks are parts of one: the time left counts until the last one
+                   ends */
     char task[64];
-    double started, last; /* seconds; of the task, of the last redraw */
+    double started, last; /* times in seconds: of the task's start and of the last
+                             redraw */
 } cli_progress;
 
 /* Examines the terminal; from now on SIGINT and SIGTERM ask the work to stop (a second

@@ -35,7 +35,7 @@ static const shown_score of_classes[] = {
     {"disagreement", "disagreement", "disagreement", NULL},
 };
 
-/* The last is for ensembles only. */
+/* The last score is for ensembles only. */
 int cli_score_count(const xb_scores *s)
 {
     const int all =
@@ -74,7 +74,7 @@ static void scores_json(json_t *root, const xb_scores *s)
     for (int k = 0; k < cli_score_count(s); k++) {
         const cli_score row = cli_score_at(s, k);
         const bool none = isnan(row.score.value) && xb_scores_target_count(s) > 1;
-        if (none) continue; /* of several targets together */
+        if (none) continue; /* several targets together do not have this score */
         set_real(root, row.key, "", row.score.value);
         set_real(root, row.key, "_error", row.score.std_error);
         set_real(root, row.key, "_mc_error", row.score.mc_error);

@@ -5,10 +5,10 @@
 #include "print.h"
 
 typedef struct cli_score {
-    const char *name, *item, *key; /* in tables, of the library, in JSON */
+    const char *name, *item, *key; /* in tables, in the library, and in JSON */
     xb_score score;
     double chance; /* its mean under perfect calibration; NAN: does not apply */
-    int64_t bins;  /* that it depends on, or 0 */
+    int64_t bins;  /* number of bins that it depends on, or 0 */
 } cli_score;
 
 /* The scores that are shown, in order. */

@@ -51,7 +51,7 @@ cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...)
     va_end(args);
     cli_progress_clear(&s->progress);
     cli_misuse(s->args.command, "%s", text);
-    if (s->ranked) /* rank 0 says it for the others */
+    if (s->ranked) /* rank 0 reports it for the others */
         s->status =
             xb_fail(s->ctx, code == CLI_USAGE ? XB_E_ARGUMENT : XB_E_IO, "%s", text);
     return code;
@@ -76,8 +76,8 @@ static bool set_origin(const cli_session *s)
     char text[1024] = "";
     FILE *out = xb_os_room_open(text, sizeof text - 1);
     if (!out) return false;
-    setvbuf(out, NULL, _IONBF,
-            0); /* otherwise it would allocate a buffer, and ignore a failure */
+    setvbuf(out, NULL, _IONBF, 0); /* otherwise stdio would allocate a buffer and ignore a
+                                      failure to do so */
     fprintf(out, "crossbayes");
     for (int i = 0; i < s->n_words; i++) {
         fputc(' ', out);
@@ -180,7 +180,7 @@ static cli_exit parse_and_run(cli_session *s, const cli_command *command, int ar
 cli_exit cli_session_replay(const cli_command *command, int argc, char **argv, int added,
                             const xb_shares *shares)
 {
-    cli_session *s = calloc(1, sizeof *s); /* one more than the stack was meant for */
+    cli_session *s = calloc(1, sizeof *s); /* too big for the stack */
     if (!s) return no_memory();
     s->shares = shares;
     const cli_exit code = parse_and_run(s, command, argc, argv, added);

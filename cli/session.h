@@ -17,7 +17,7 @@ struct cli_session {
     int notices;
     const char **words; /* [n_words] the command line for provenance, without --share */
     int n_words;
-    xb_status status; /* of the last failure */
+    xb_status status; /* status of the last failure */
     bool ranked;      /* other ranks share the work */
     char *share;      /* the file of --share; NULL: this process does all the work */
     const xb_shares *shares; /* where results are taken from; NULL: they are computed */

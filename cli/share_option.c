@@ -20,7 +20,7 @@ const char **cli_words_without_share(int *n, const cli_command *command, int arg
     for (int i = 0; i < argc; i++) {
         const bool joined = strncmp(argv[i], "--share=", sizeof "--share=" - 1) == 0;
         const bool apart = strcmp(argv[i], option) == 0;
-        if (options && apart) i++; /* and its value */
+        if (options && apart) i++; /* skip its value too */
         if (!options || !(apart || joined)) words[(*n)++] = argv[i];
         if (i < argc && strcmp(argv[i], "--") == 0) options = false;
     }
@@ -82,7 +82,8 @@ static char *share_path(const cli_session *s, int64_t share, int64_t of)
     const char *output = cli_text(&s->args, "output", "-");
     const bool named = strcmp(output, "-") != 0;
     const char *name = named                 ? output
-                       : s->args.n_args == 1 ? s->args.arg[0] /* a study's */
+                       : s->args.n_args == 1 ? s->args.arg[0] /* a study is named by its
+                                                                 argument */
                                              : s->args.command->name;
     size_t length = strlen(name);
     while (length > 1 && name[length - 1] == '/') length--;

@@ -15,8 +15,8 @@ const char **cli_words_without_share(int *n, const cli_command *command, int arg
 void cli_ranks_quiet(int argc, char **argv);
 /* Connects to the other ranks, if there are any. */
 cli_exit cli_ranks_begin(cli_session *s);
-/* All go through the whole command from now on; `strict`: training that cannot be cut is
- * refused. */
+/* From now on all ranks run through the whole command; `strict`: training that cannot be
+ * divided is refused. */
 cli_exit cli_ranks_together(cli_session *s, bool strict);
 
 /* Reads the option, if the command has it and it is given, and plans the file. */

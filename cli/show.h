@@ -5,7 +5,8 @@
 #include "crossbayes/studies.h"
 #include "session.h"
 
-/* The families' distance to the best is in the criterion of the choice. */
+/* `criterion` is the one that chose the family; the families' distances to the best are
+ * given in it. */
 void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion);
 /* Describes the trace, before the fit of its stationary part. */
 void cli_show_series(const xb_series *series, const char *source, int64_t samples,

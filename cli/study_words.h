@@ -9,8 +9,8 @@
 typedef struct cli_study_figure {
     const char *id, *heading; /* a new section of the demo; NULL: the figure belongs to
                                  the last one */
-    const char *study, *part; /* the file is named after both */
-    int finding;              /* of the study, by its place; -1: none */
+    const char *study, *part; /* both make up the name of the file */
+    int finding;              /* its number in the study; -1: none */
     const char *alt, *caption;
 } cli_study_figure;
 

@@ -11,7 +11,8 @@ static bool fail(char *why, size_t size, const char *what, const char *text)
     return false;
 }
 
-/* Numbers separated by `mark`, at most `most` of them; 0: not that. */
+/* Reads numbers separated by `mark`, at most `most` of them; returns 0 if the text is not
+ * such a list. */
 static int numbers(double *out, int most, const char *text, char mark)
 {
     int count = 0;
@@ -33,7 +34,8 @@ static bool read_range(cli_sweep *out, const char *text, char *why, size_t size)
     int parts = numbers(part, 3, text, ':');
     if (parts < 2 || !(part[2] > 0) || !(part[1] >= part[0]))
         return fail(why, size, "expected FROM:TO or FROM:TO:STEP", text);
-    const double slack = 1e-9; /* of a step: 0:1:0.1 has eleven values */
+    const double slack = 1e-9; /* a share of a step: 0:1:0.1 has eleven values in spite of
+                                  rounding */
     double steps = floor((part[1] - part[0]) / part[2] + slack);
     if (steps >= CLI_SWEEP_MAX) return fail(why, size, "more than 64 values", text);
     for (out->count = 0; out->count <= (int)steps; out->count++)

@@ -7,7 +7,7 @@
 typedef struct cli_textfile {
     FILE *stream;
     xb_outfile *file; /* NULL: stdout */
-    bool kept;        /* for stdout, when it is closed */
+    bool kept;        /* whether text for stdout is kept until the file is closed */
 } cli_textfile;
 
 /* `path` "-" is stdout. Prints the reason on failure. */

@@ -189,7 +189,7 @@ cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path)
     xb_status status = cli_column_read(s, &out->x, &out->n, path);
     bool known = out->interval > 0 || time;
     if (status == XB_E_INPUT && !column &&
-        !time) { /* several columns: is one the time? */
+        !time) { /* with several columns, one may be the time */
         char message[1024];
         snprintf(message, sizeof message, "%s", xb_ctx_message(s->ctx));
         double given = out->interval;

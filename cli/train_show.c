@@ -51,7 +51,7 @@ static json_t *test_json(const xb_evaluation *test)
     return root;
 }
 
-/* Of several targets each with its noise. */
+/* With several targets, each has its own noise. */
 static json_t *targets_json(const xb_model *m)
 {
     json_t *each = json_array();
@@ -129,7 +129,7 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
     return cli_json_print(s, root);
 }
 
-/* Variances relative to the first one's. */
+/* Prints variances relative to the first estimator's. */
 static void format_part(char *out, size_t size, xb_estimate e, xb_estimate first)
 {
     cli_format_error(out, size, e.value / first.value, e.std_error / first.value);
@@ -224,7 +224,7 @@ static void print_test(const xb_evaluation *test)
     cli_print_doubts(s);
 }
 
-/* Its error is that of n residuals. */
+/* The error is the standard error of an sd estimated from n residuals. */
 static void print_noise_sd(const cli_trained *o, int64_t k)
 {
     const xb_model_target t = xb_model_target_at(o->model, k);

@@ -8,8 +8,8 @@ typedef struct cli_trained {
     const char *path;
     xb_model *model;
     xb_train_report *report;
-    xb_gradient_noise *noise; /* NULL: not asked for */
-    xb_evaluation *test;      /* of the rows of --test-share; NULL: none */
+    xb_gradient_noise *noise; /* NULL: not requested */
+    xb_evaluation *test;      /* scores of the rows of --test-share; NULL: none */
 } cli_trained;
 
 cli_exit cli_trained_json(cli_session *s, const cli_trained *o);

@@ -59,7 +59,7 @@ static uint64_t count_most(const cli_option *option)
     return option->max >= 0x1p63 ? INT64_MAX : (uint64_t)option->max;
 }
 
-/* "0 to 1e+09", with all digits if so few would be imprecise. */
+/* Writes "0 to 1e+09", with all digits if the short form would be imprecise. */
 static void range_text(char *out, size_t size, const cli_option *option)
 {
     char most[32];

@@ -82,7 +82,7 @@ static void what_was_measured_is_used(void **state)
     run_well("device cells.csv level2.csv level1.csv -o both.json -q");
     run_well("crossbar m.safetensors xy.csv --array ideal --reads 20 --device"
              " both.json --set g_min_us=50.1 --set g_max_us=89.9");
-    assert_non_null(strstr(out_text, "writes miss by what was measured for each state"));
+    assert_non_null(strstr(out_text, "programming errors are those measured for each state"));
     assert_non_null(strstr(out_text, "program error"));
     run_well("crossbar m.safetensors xy.csv --array ideal --reads 20 --device both.json"
              " --set g_min_us=50.1 --set g_max_us=89.9 --set program-by-state=0");

@@ -120,7 +120,7 @@ XB_API const char *xb_ctx_origin(const xb_ctx *ctx);
  * XB_E_CANCELLED and leaves nothing half-written. */
 /* A frozen value. */ typedef struct xb_progress {
     const char *task; /* what is being done, e.g. "reading noise.csv" */
-    int64_t done;     /* in units of the task */
+    int64_t done;     /* work done so far, in units of the task */
     int64_t total;    /* 0 if unknown */
 } xb_progress;
 
@@ -134,7 +134,7 @@ typedef void (*xb_notice_fn)(void *arg, const char *sentence);
 
 XB_API void xb_ctx_set_notice(xb_ctx *ctx, xb_notice_fn fn, void *arg);
 
-/* `one` where n is 1, else `many`: "1 row", "2 rows". */
+/* Returns `one` if n is 1, else `many`: "1 row", "2 rows". */
 XB_API const char *xb_plural(int64_t n, const char *one, const char *many);
 
 /* For "did you mean": the index, among `count` names, of the one that `word` was probably

@@ -199,8 +199,8 @@ XB_API xb_status xb_selective_risk(xb_ctx *ctx, double *risk, double *area,
 typedef struct xb_distance {
     double value;
     double std_error; /* grouped jackknife over draws (C2); NAN for one draw */
-    double p_value;   /* of the hypothesis that both have the same law, by permutation
-                         (C16); NAN without permutations */
+    double p_value;   /* p-value of the hypothesis that both have the same law, by
+                         permutation (C16); NAN without permutations */
     double floor; /* root mean square distance of two samples of the same law, a mixture
                      of both (C16): smaller distances are not resolved. NAN without
                      permutations */
@@ -295,7 +295,7 @@ typedef struct xb_distance_options {
     int64_t neighbours;   /* 0: square root of the smaller number of draws; -1: no kl */
     int64_t permutations; /* 199; 0: no p-values and floors */
     double tolerance;     /* 0.01: tolerance of the verdicts */
-    uint64_t seed;        /* of the permutations */
+    uint64_t seed;        /* seed of the permutations */
     double memory; /* 0: draws are independent of each other. Otherwise their integrated
                       autocorrelation time in draws, e.g. for correlated reads of devices:
                       then only pairs of draws from different groups of the jackknife

@@ -39,7 +39,8 @@ extern "C" {
  * OPERATION differs if a kernel is used more than once for an input: each pixel of a conv
  * layer then has its own weights. */
 typedef enum xb_redraw {
-    XB_REDRAW_NETWORK = 0, /* once for each read of the network, all inputs share it */
+    XB_REDRAW_NETWORK = 0, /* once for each read of the network; all inputs share the
+                              draw */
     XB_REDRAW_INPUT,       /* for each input */
     XB_REDRAW_OPERATION    /* for each array operation */
 } xb_redraw;
@@ -52,7 +53,8 @@ XB_API xb_status xb_redraw_parse(xb_ctx *ctx, xb_redraw *out, const char *text);
  * with their ranges. */
 typedef struct xb_array xb_array;
 
-/* "ideal", "mtj", "ecram", "rram": docs/arrays.md has each value with its reason. */
+/* The presets "ideal", "mtj", "ecram" and "rram": docs/arrays.md has each value with its
+ * reason. */
 XB_API int64_t xb_array_preset_count(void);
 XB_API const char *xb_array_preset_name(int64_t i);
 XB_API const char *xb_array_preset_about(int64_t i);
@@ -74,14 +76,14 @@ XB_API xb_status xb_array_parse(xb_ctx *ctx, xb_array **out, const char *text);
  * long is XB_E_ARGUMENT. */
 XB_API const char *xb_array_name(const xb_array *array);
 XB_API xb_status xb_array_set_name(xb_ctx *ctx, xb_array *array, const char *name);
-/* Of the noise devices: LAW text or file; "": the model's. */
+/* The law of the noise devices, as a LAW text or a file; "": the model's law. */
 XB_API const char *xb_array_law(const xb_array *array);
 XB_API xb_status xb_array_set_law(xb_ctx *ctx, xb_array *array, const char *law);
 /* File of its mean devices (crossbayes/device.h): conductances have moved since they were
- * programmed, by "age_s" (X21), weights may sit in pairs of states that move little, by
- * "quiet_pairs" (X22), reads have the noise of their states, by "read_noise" (X23), and
- * writes miss by the error measured for each state, by "program_by_state" (X26). The file
- * is read when a model is put on the array; "": none. */
+ * programmed, by "age_s" (X21), weights may be programmed to pairs of states that move
+ * little, by "quiet_pairs" (X22), reads have the noise of their states, by "read_noise"
+ * (X23), and writes miss by the error measured for each state, by "program_by_state"
+ * (X26). The file is read when a model is put on the array; "": none. */
 XB_API const char *xb_array_device(const xb_array *array);
 XB_API xb_status xb_array_set_device(xb_ctx *ctx, xb_array *array, const char *path);
 XB_API xb_redraw xb_array_redraw(const xb_array *array);
@@ -94,13 +96,13 @@ typedef struct xb_array_field {
     bool whole;      /* a whole number */
     double min, max;
     const char *about;
-    const char *label; /* of an axis: "wire resistance from cell to cell" */
-    const char *unit;  /* of the number: "Ω"; "" for none */
+    const char *label; /* name for an axis: "wire resistance from cell to cell" */
+    const char *unit;  /* unit of the number: "Ω"; "" for none */
 } xb_array_field;
 
 XB_API int64_t xb_array_field_count(void);
 XB_API xb_array_field xb_array_field_at(int64_t i);
-/* `key` with underscores or dashes, here and below. -1: none. */
+/* `key` may be written with underscores or dashes, here and below. -1: none. */
 XB_API int64_t xb_array_field_find(const char *key);
 XB_API xb_status xb_array_set(xb_ctx *ctx, xb_array *array, const char *key,
                               double value);
@@ -149,19 +151,19 @@ XB_API xb_status xb_array_measured(xb_ctx *ctx, xb_array *array, const char *pat
 
 /* Whether reads of the device behind a law can serve as draws. A frozen value. */
 typedef struct xb_draws_verdict {
-    int64_t
-        reads; /* of a burst; 0: the law does not come from a trace with a time axis */
-    double read_interval; /* s */
+    int64_t reads; /* number of reads in a burst; 0: the law does not come from a trace
+                      with a time axis */
+    double read_interval; /* in seconds */
     double independent;   /* draws that the reads are worth */
-    double usable_from; /* s: read interval from which half of the reads are independent;
-                           NAN: unknown */
-    xb_usable usable;   /* at read_interval */
+    double usable_from; /* shortest read interval, in seconds, at which half of the reads
+                           are independent; NAN: unknown */
+    xb_usable usable;   /* verdict at read_interval */
     char text[384];     /* the verdict in words */
 } xb_draws_verdict;
 
-/* (X41) `law` as a user writes it. For a law file made from a trace, the verdict at a
- * read interval (s; 0: the trace's own) and for a number of reads (0: 100); for other
- * laws nothing is known. */
+/* (X41) Judges the reads of a law, which is given as a user writes it. For a law file
+ * made from a trace, the verdict is for a read interval (in seconds; 0: the trace's own)
+ * and a number of reads (0: 100); for other laws nothing is known. */
 XB_API xb_status xb_draws_judge(xb_ctx *ctx, xb_draws_verdict *out, const char *law,
                                 double read_interval, int64_t reads);
 
@@ -169,9 +171,10 @@ XB_API xb_status xb_draws_judge(xb_ctx *ctx, xb_draws_verdict *out, const char *
 
 typedef struct xb_analog_options {
     size_t struct_size;
-    const xb_law *law; /* NULL: the array's, or the model's */
-    uint64_t seed;     /* 1: of the reads, as in xb_predict_options */
-    uint64_t chip;     /* 1: of what differs from chip to chip: errors, faults, spreads */
+    const xb_law *law;   /* NULL: the array's law, or else the model's */
+    uint64_t seed;       /* 1: seed of the reads, as in xb_predict_options */
+    uint64_t chip;       /* 1: seed of the differences between chips: errors, faults,
+                            spreads */
     const char *backend; /* NULL: the context's */
 } xb_analog_options;
 
@@ -197,10 +200,11 @@ XB_API xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd,
 
 /* How a layer is mapped to its arrays. A frozen value. */
 typedef struct xb_analog_place {
-    int64_t layer;           /* of the net */
-    int64_t inputs, outputs; /* of the matrix; conv: taps of a window, filters */
-    int64_t operations;      /* for one input: 1, conv: pixels */
-    int64_t rows, columns;   /* of a tile */
+    int64_t layer;           /* number of the layer in the net */
+    int64_t inputs, outputs; /* size of the matrix; conv: taps of a window, filters */
+    int64_t operations;      /* matrix-vector products for one input: 1, for conv one per
+                                pixel */
+    int64_t rows, columns;   /* size of a tile */
     int64_t row_tiles, column_tiles;
     double weight_top; /* weight that corresponds to the whole conductance range */
     double sigma_top;  /* sd that corresponds to sigma_max_us */
@@ -213,12 +217,13 @@ XB_API xb_analog_place xb_analog_place_at(const xb_analog *analog, int64_t i);
 
 /* The load on the circuits, over all layers (maths X55). A frozen value. */
 typedef struct xb_analog_limits {
-    double column_ua, row_ua; /* largest currents of a column and of a row of a tile of
-                                 mean devices, every row at "read_v", µA */
-    double wire_loss; /* largest first-order loss (X9) in parts of the read voltage; from
-                         about 0.5 on the wires' model is off by some per cent */
-    double swing_low_us, swing_high_us; /* where a noise device of the width sigma_max_us
-                                           gets to, µS; NAN without one */
+    double column_ua, row_ua; /* largest currents in µA of a column and of a row of a tile
+                                 of mean devices, with every row at "read_v" */
+    double wire_loss; /* largest first-order loss (X9) as a fraction of the read voltage;
+                         from about 0.5 on, the model of wires is wrong by a few per
+                         cent */
+    double swing_low_us, swing_high_us; /* range of a noise device of the width
+                                           sigma_max_us, in µS; NAN if there is none */
 } xb_analog_limits;
 
 XB_API xb_analog_limits xb_analog_limits_get(const xb_analog *analog);
@@ -227,12 +232,13 @@ XB_API xb_analog_limits xb_analog_limits_get(const xb_analog *analog);
  * array.json that says which is which; under crosssim/ each layer's matrix and CrossSim
  * parameters (docs/arrays.md says what maps). `dir` is created if it does not exist. */
 XB_API xb_status xb_analog_export(xb_ctx *ctx, const xb_analog *analog, const char *dir);
-/* Plans (crossbayes/files.h) what that may write. */
+/* Plans the files (crossbayes/files.h) that xb_analog_export may write. */
 XB_API xb_status xb_analog_export_plan(xb_ctx *ctx, const char *dir, const char *label);
 
 /* ---- what a prediction costs */
 
-/* Counted for one input and `reads` reads; writes once for all. A frozen value. */
+/* Counts for one input and `reads` reads; programming is counted once for all. A frozen
+ * value. */
 typedef struct xb_analog_counts {
     double devices;         /* mean and noise devices programmed */
     double tile_operations; /* matrix-vector products of a tile */
@@ -246,18 +252,18 @@ XB_API xb_analog_counts xb_analog_count(const xb_analog *analog, int64_t reads);
  * "write_pj", "operation_ns", "note"}; a key left out costs nothing. A frozen value, as
  * is the estimate. */
 typedef struct xb_costs {
-    double read_pj; /* of one device in one operation */
-    double dac_pj;  /* of a conversion */
+    double read_pj; /* one device in one operation */
+    double dac_pj;  /* one conversion */
     double adc_pj;
-    double write_pj;     /* of programming one device */
-    double operation_ns; /* of one tile operation; tiles of a layer work side by side */
+    double write_pj;     /* programming of one device */
+    double operation_ns; /* one tile operation; the tiles of a layer work in parallel */
     char note[128];      /* source of the numbers */
 } xb_costs;
 
 typedef struct xb_cost_estimate {
-    double read_pj, dac_pj, adc_pj, total_pj; /* of one prediction */
-    double write_pj;                          /* of programming, once */
-    double time_ns;                           /* of one prediction */
+    double read_pj, dac_pj, adc_pj, total_pj; /* for one prediction */
+    double write_pj;                          /* for programming, once */
+    double time_ns;                           /* for one prediction */
 } xb_cost_estimate;
 
 XB_API xb_status xb_costs_load(xb_ctx *ctx, xb_costs *out, const char *path);
@@ -271,13 +277,13 @@ XB_API xb_cost_estimate xb_analog_cost(const xb_analog *analog, const xb_costs *
  * published numbers disagree, the result is a band. */
 typedef struct xb_cost_model xb_cost_model;
 
-/* Its ends; equal where there is one source. A frozen value. */
+/* The ends of a band; they are equal if there is only one source. A frozen value. */
 typedef struct xb_band {
     double low, high;
 } xb_band;
 
-/* Of predictions of `draws` draws each. Fails where the array has no converters, and for
- * weights made of cells, whose conductances are in a unit of their own. */
+/* The costs are those of predictions of `draws` draws each. Fails if the array has no
+ * converters, and for weights made of cells, whose conductances have their own unit. */
 XB_API xb_status xb_cost_model_create(xb_ctx *ctx, xb_cost_model **out,
                                       const xb_analog *analog, int64_t draws);
 XB_API void xb_cost_model_destroy(xb_cost_model *cost); /* NULL is fine */
@@ -292,12 +298,12 @@ XB_API int64_t xb_cost_model_part_find(const char *name); /* -1: none */
 /* The layers on arrays, by their number in the net. */
 XB_API int64_t xb_cost_model_layer_count(const xb_cost_model *cost);
 XB_API int64_t xb_cost_model_layer_at(const xb_cost_model *cost, int64_t i);
-/* Draws of a prediction: 1 where nothing is random. */
+/* The number of draws of a prediction; 1 if nothing is random. */
 XB_API int64_t xb_cost_model_draws(const xb_cost_model *cost, int64_t design);
-/* Of one draw, pJ; layer or part -1: all of them. */
+/* The energy of one draw in pJ; layer or part -1: all of them. */
 XB_API xb_band xb_cost_model_energy_pj(const xb_cost_model *cost, int64_t design,
                                        int64_t layer, int64_t part);
-/* Of calibrating the columns of one chip, once (X54): energy in pJ and time in ns; 0
+/* Energy in pJ and time in ns of calibrating the columns of one chip, once (X54); 0
  * without "column_calibration". */
 XB_API xb_band xb_cost_model_calibration_pj(const xb_cost_model *cost);
 XB_API double xb_cost_model_calibration_ns(const xb_cost_model *cost);
@@ -311,8 +317,9 @@ XB_API double xb_cost_model_time_ns(const xb_cost_model *cost, int64_t design,
 
 typedef struct xb_assay_options {
     size_t struct_size;
-    int64_t reads;             /* 1000, of the arrays and draws of the digital model */
-    double tolerance;          /* 0.1: of the verdict, in predictive sds */
+    int64_t reads;             /* 1000: reads of the arrays, and draws of the digital
+                                  model */
+    double tolerance;          /* 0.1: tolerance of the verdict, in predictive sds */
     const double *calibration; /* [calibration_n][features]; NULL: the inputs scored */
     int64_t calibration_n;
     const xb_analog_options *analog; /* NULL: the defaults */
@@ -329,7 +336,8 @@ XB_API xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *mo
                                  const double *x, const double *y, int64_t n,
                                  const xb_assay_options *opt);
 XB_API void xb_assay_destroy(xb_assay *assay); /* NULL is fine */
-/* Without distances; its difference is 0. Borrowed from the assay. */
+/* The scores of the digital model. It has no distances, and its difference is 0. Borrowed
+ * from the assay. */
 XB_API const xb_assay_result *xb_assay_digital(const xb_assay *assay);
 XB_API xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result **out, xb_assay *assay,
                               const xb_array *array);
@@ -337,12 +345,13 @@ XB_API void xb_assay_result_destroy(xb_assay_result *result); /* NULL is fine */
 
 /* All pointers are borrowed from the result. */
 XB_API const xb_scores *xb_assay_result_scores(const xb_assay_result *result);
-/* NLL of the array minus that of the digital model, row by row; numbers. */
+/* NLL of the array minus that of the digital model, row by row, for targets that are
+ * numbers. */
 XB_API xb_score xb_assay_result_nll_difference(const xb_assay_result *result);
-/* Of the predictives from the digital ones, without a KL; its verdict is the assay's.
- * NULL for the digital model itself. */
+/* Distances of the predictives from the digital ones, without a KL; their verdict is the
+ * verdict of the assay. NULL for the digital model itself. */
 XB_API const xb_distances *xb_assay_result_distance(const xb_assay_result *result);
-/* KL(array || digital), nats: xb_kl_at_least(). */
+/* A lower bound of KL(array || digital) in nats, by xb_kl_at_least(). */
 XB_API double xb_assay_result_kl_at_least(const xb_assay_result *result);
 
 /* ---- an array built many times */
@@ -354,13 +363,14 @@ XB_API bool xb_array_differs(const xb_array *array);
 /* The array assayed on several chips. */
 typedef struct xb_chips xb_chips;
 
-/* `count` chips, 1 or more: that of the assay's options (xb_analog_options.chip) and
- * those of the numbers after it, each assayed as xb_assay_run would. All have the same
- * reads, so what differs is the chips. */
+/* Assays `count` chips, 1 or more, as xb_assay_run does: the chip of the assay's options
+ * (xb_analog_options.chip) and those with the next numbers. All chips have the same read
+ * noise, so results differ only because the chips do. */
 XB_API xb_status xb_chips_create(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
                                  const xb_array *array, int64_t count);
-/* The same of n arrays at once: out[i] are count[i] chips of array[i]. A chip is an item
- * of a piece of work (crossbayes/work.h), so several processes may do them together. */
+/* Does the same for n arrays at once: out[i] are count[i] chips of array[i]. A chip is an
+ * item of a piece of work (crossbayes/work.h), so several processes may do them
+ * together. */
 XB_API xb_status xb_chips_create_all(xb_ctx *ctx, xb_chips **out, xb_assay *assay,
                                      const xb_array *const *array, const int64_t *count,
                                      int64_t n);
@@ -372,12 +382,12 @@ XB_API const xb_assay_result *xb_chips_at(const xb_chips *chips, int64_t i);
 /* A number over chips (X24). A frozen value. */
 typedef struct xb_chip_spread {
     double mean;
-    double sd;                /* from chip to chip; NAN for one chip */
+    double sd;                /* standard deviation from chip to chip; NAN for one chip */
     double low, median, high; /* quantiles 0.05, 0.5 and 0.95 */
 } xb_chip_spread;
 
-/* Of a score, by the names of xb_scores; of a gap's rms, by the names of xb_distances'
- * gaps: "mean", "sd", "whole". NAN for an unknown name. */
+/* The spread of a score, by the names of xb_scores, and of a gap's rms, by the names of
+ * xb_distances' gaps: "mean", "sd", "whole". NAN for an unknown name. */
 XB_API xb_chip_spread xb_chips_score_get(const xb_chips *chips, const char *name);
 XB_API xb_chip_spread xb_chips_gap_get(const xb_chips *chips, const char *name);
 /* Share of the chips with this verdict. */

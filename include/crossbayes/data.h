@@ -57,9 +57,9 @@ XB_API int64_t xb_trace_count(const xb_trace *trace);
  * in an NPY file, and for a nameless column). Names must differ and be UTF-8. */
 typedef struct xb_frame xb_frame;
 
-/* A target of classes has the values 0, 1, ...: the place of the class in
- * ascending order (as numbers if all of them are, else by bytes). "1", "1.0" and
- * "1e0" are one class, "1". */
+/* A target of classes has the values 0, 1, ...: the position of the class in ascending
+ * order (as numbers if all of them are, else by bytes). "1", "1.0" and "1e0" are one
+ * class, "1". */
 typedef enum xb_target_kind {
     XB_TARGET_AUTO,   /* classes if its first cell is text, else numbers */
     XB_TARGET_NUMBER, /* numbers; text is an error */
@@ -79,7 +79,7 @@ typedef struct xb_frame_options {
     int64_t n_columns;          /* order; NULL: all columns but the target */
     bool whole; /* `columns` and the target are all columns of the original table: a file
                    without names must have exactly these, in the same order, with the
-                   target or, if none is asked for, without it */
+                   target or, if none is requested, without it */
     int64_t whole_targets; /* number of targets in the original table; 0: one */
     /* NULL, or how the features of the training table are made from this one; `columns`,
      * `prepare`, `drop` and `use_anyway` are then ignored */

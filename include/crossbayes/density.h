@@ -25,8 +25,8 @@ extern "C" {
 
 typedef struct xb_density_options {
     size_t struct_size;
-    int64_t draws;  /* of the hidden layers; 0: 2^13 (wide nets) to 2^17 (narrow nets), as
-                       many as fit into a second or two on one core */
+    int64_t draws;  /* number of draws of the hidden layers; 0: 2^13 (wide nets) to 2^17
+                       (narrow nets), as many as fit into a second or two on one core */
     int64_t blocks; /* 32: groups of draws whose spread gives the errors */
     int64_t grid;   /* 1024: points of a density, a power of two */
     uint64_t seed;  /* 1 */
@@ -58,7 +58,7 @@ XB_API double xb_densities_roughness(const xb_densities *d);
 XB_API int64_t xb_densities_count(const xb_densities *d);
 XB_API const double *xb_densities_grid(const xb_densities *d);
 XB_API const double *xb_densities_value(const xb_densities *d, int64_t law);
-XB_API double xb_densities_step(const xb_densities *d); /* between two outputs */
+XB_API double xb_densities_step(const xb_densities *d); /* distance between two outputs */
 
 /* The number of independent groups of draws, and the density [count] from one group
  * alone: the spread over groups gives the error of any number computed from a density.

@@ -32,18 +32,18 @@ extern "C" {
 /* Axes of values; every combination of values is a design. */
 typedef struct xb_design_space xb_design_space;
 
-/* Without axes: the array as it is. */
+/* A space without axes holds one array, unchanged. */
 XB_API xb_status xb_design_space_create(xb_ctx *ctx, xb_design_space **out,
                                         const xb_array *array);
 XB_API void xb_design_space_destroy(xb_design_space *space); /* NULL is fine */
-/* An axis: a number of the array (xb_array_field_at), "tile" (rows and columns together)
- * or "draws" (of a prediction), with 1 to 64 values, each once. An axis of a key that is
- * there already is refused. Models that are trained again (xb_design_options.retrain)
- * have "width" (units of the hidden dense layers), "n_eff_penalty" (as in
+/* Adds an axis: a number of the array (xb_array_field_at), "tile" (rows and columns
+ * together) or "draws" (per prediction), with 1 to 64 distinct values. A key that already
+ * has an axis is refused. Models that are trained again (xb_design_options.retrain) also
+ * have the axes "width" (units of the hidden dense layers), "n_eff_penalty" (as in
  * xb_train_options) and "for_array" (1: trained as the array would run them, 0: not). */
 XB_API xb_status xb_design_space_add(xb_ctx *ctx, xb_design_space *space, const char *key,
                                      const double *value, int64_t n);
-/* Leaves a number of the array as it is: the default search does not change it. */
+/* Leaves a number of the array unchanged: the default search does not include it. */
 XB_API xb_status xb_design_space_fix(xb_ctx *ctx, xb_design_space *space,
                                      const char *key);
 /* Adds the axis "draws" (10, 20, 50, 100, 200) if it is missing. If the space has no
@@ -62,20 +62,23 @@ XB_API double xb_design_space_axis_value(const xb_design_space *space, int64_t i
 
 typedef struct xb_design_options {
     size_t struct_size;
-    int64_t chips;      /* 16, 4 or more: on which arrays of the last round are read; the
-                           choice is then confirmed on as many others */
+    int64_t chips;      /* 16, at least 4: number of chips on which the arrays of the last
+                           round are read; the choice is then confirmed on as many other
+                           chips */
     double deadline_ns; /* longest time of a prediction; 0: no limit */
     bool fastest;       /* minimise time, not energy */
-    double yield;    /* 0.9, in (0, 1]: scores are those of this share of the chips, the
-                        worst ones left out */
+    double yield;    /* 0.9, in (0, 1]: scores are averages over this share of the chips;
+                        the worst chips are left out */
     bool exhaustive; /* no array is dropped before the last chip */
     const double *calibration; /* [calibration_n][features]; NULL: the inputs scored */
     int64_t calibration_n;
-    const xb_analog_options *analog; /* NULL: the defaults; seed and chip are the first */
-    const xb_train_data
-        *retrain; /* rows that models are trained again on; NULL: none is */
-    const xb_train_options *train; /* how; NULL: the defaults. Net, likelihood, law, prior
-                                      and members are the model's */
+    const xb_analog_options *analog; /* NULL: the defaults; `seed` and `chip` are the
+                                        first ones used */
+    const xb_train_data *retrain; /* rows that models are trained again on; NULL: no model
+                                     is trained again */
+    const xb_train_options *train; /* options of that training; NULL: the defaults. Net,
+                                      likelihood, law, prior and members are always the
+                                      model's */
 } xb_design_options;
 
 XB_OPTIONS(design);
@@ -99,7 +102,8 @@ XB_API void xb_design_destroy(xb_design *design); /* NULL is fine */
 /* ---- results */
 
 typedef enum xb_kept {
-    XB_KEPT_YES = 0, /* beyond its error, on one side 95 % */
+    XB_KEPT_YES = 0, /* the score keeps the condition beyond its error, one-sided at 95
+                        % */
     XB_KEPT_NO,
     XB_KEPT_UNRESOLVED
 } xb_kept;
@@ -110,22 +114,22 @@ XB_API xb_status xb_kept_parse(xb_ctx *ctx, xb_kept *out, const char *text);
 /* One design. A frozen value. */
 typedef struct xb_design_point {
     int64_t array; /* index of the array; designs that differ only in draws share it */
-    int64_t draws; /* of a prediction */
+    int64_t draws; /* draws per prediction */
     int64_t chips; /* number of chips behind these numbers */
-    xb_band energy_pj; /* of a prediction */
-    double time_ns;    /* of a prediction */
-    double score;      /* of the first condition, mean over chips */
+    xb_band energy_pj; /* per prediction */
+    double time_ns;    /* per prediction */
+    double score;      /* score of the first condition, mean over chips */
     double loss;       /* how much worse the score is than the digital model's */
-    double error;      /* of both, over chips and reads */
-    double row_error;  /* of the loss, over rows, which all designs share */
+    double error;      /* standard error of both, over chips and reads */
+    double row_error;  /* standard error of the loss over rows, which all designs share */
     double yield;      /* share of its chips that keep all conditions */
-    xb_kept kept;      /* all conditions */
-    bool refuted;      /* it keeps them on its chips, but not on as many further chips */
+    xb_kept kept;      /* whether all conditions are kept */
+    bool refuted;      /* it keeps them on its chips, but not on as many other chips */
     bool finalist;     /* simulated on all chips, not dropped before */
     bool energy_front; /* no finalist is cheaper and better */
-    bool time_front;   /* none is faster and better */
-    bool tie;          /* of the energy front: its quality is no better, beyond the error
-                          of their difference, than that of a cheaper one of the front */
+    bool time_front;   /* no finalist is faster and better */
+    bool tie;          /* on the energy front: its quality is not significantly better
+                          than that of a cheaper design of the front */
 } xb_design_point;
 
 XB_API int64_t xb_design_count(const xb_design *design);
@@ -137,18 +141,19 @@ XB_API const xb_design_space *xb_design_axes(const xb_design *design); /* borrow
 XB_API xb_status xb_design_array(xb_ctx *ctx, xb_array **out, const xb_design *design,
                                  int64_t i);
 
-/* The model of design i that was trained again, borrowed; NULL: the given one. And how
- * many were. */
+/* The model that was trained again for design i, borrowed; NULL: it uses the given one.
+ * And the number of models trained again. */
 XB_API const xb_model *xb_design_model(const xb_design *design, int64_t i);
 XB_API int64_t xb_design_model_count(const xb_design *design);
 
-/* The cheapest design (the fastest, if asked for) that keeps the conditions; -1: none. By
- * the geometric mean of its band of energies, and by the low and the high ends alone. */
+/* The cheapest design (with `fastest`, the fastest) that keeps the conditions; -1: none.
+ * Energies are bands: the first function compares their geometric means, the others their
+ * low ends and their high ends. */
 XB_API int64_t xb_design_chosen(const xb_design *design);
 XB_API int64_t xb_design_chosen_low(const xb_design *design);
 XB_API int64_t xb_design_chosen_high(const xb_design *design);
-/* The choice with the numbers of all chips that it was confirmed on; all of them NAN or 0
- * where there is none. */
+/* The chosen design with the numbers of all chips that it was confirmed on; all numbers
+ * are NAN or 0 if no design was chosen. */
 XB_API xb_design_point xb_design_confirmed(const xb_design *design);
 /* The finalist with the best quality, that is with the smallest loss. */
 XB_API int64_t xb_design_best(const xb_design *design);
@@ -158,10 +163,13 @@ XB_API int64_t xb_design_undecided(const xb_design *design);
 
 XB_API const char *xb_design_score_name(const xb_design *design); /* "nll" */
 XB_API double xb_design_digital(const xb_design *design); /* score without an array */
-XB_API double xb_design_limit(const xb_design *design);   /* of the first condition */
-XB_API int64_t xb_design_rows(const xb_design *design);   /* that were scored */
+XB_API double xb_design_limit(const xb_design *design);   /* limit of the first
+                                                             condition */
+XB_API int64_t xb_design_rows(const xb_design *design);   /* number of rows that were
+                                                             scored */
 XB_API int64_t xb_design_chips(const xb_design *design);
-XB_API int64_t xb_design_reads(const xb_design *design); /* on each chip */
+XB_API int64_t xb_design_reads(const xb_design *design); /* number of reads on each
+                                                            chip */
 /* The numbers of arrays simulated at all, of arrays simulated on all chips, and of
  * combinations left out because their values contradict each other. */
 XB_API int64_t xb_design_array_count(const xb_design *design);

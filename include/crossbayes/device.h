@@ -67,11 +67,12 @@ XB_API xb_status xb_device_load(xb_ctx *ctx, xb_device **out, const char *path);
 XB_API xb_status xb_device_json(xb_ctx *ctx, char **out, const xb_device *device);
 
 XB_API const char *xb_device_unit(const xb_device *device);
-/* The number of microsiemens in one of its units, e.g. 1e6 for "S". XB_E_INPUT if the
- * unit is not a conductance. */
+/* The number of microsiemens in one unit of the device, e.g. 1e6 for "S". XB_E_INPUT if
+ * the unit is not a conductance. */
 XB_API xb_status xb_device_microsiemens(xb_ctx *ctx, double *out,
                                         const xb_device *device);
-XB_API int64_t xb_device_cells(const xb_device *device); /* in the states kept */
+XB_API int64_t xb_device_cells(const xb_device *device); /* number of cells in the states
+                                                            that were kept */
 /* The number of cells in states with too few of them, and the number of such states. */
 XB_API int64_t xb_device_cells_left_out(const xb_device *device);
 XB_API int64_t xb_device_states_left_out(const xb_device *device);
@@ -79,7 +80,7 @@ XB_API int64_t xb_device_states_left_out(const xb_device *device);
 /* States whose relaxation was measured, ascending in conductance; there may be none.
  * Frozen. */
 typedef struct xb_device_state {
-    double label;       /* the campaign's number */
+    double label;       /* the number of the state in the campaign */
     double conductance; /* mean of the programmed conductances */
     double error;       /* their standard deviation: the programming error */
     int64_t cells;
@@ -119,7 +120,7 @@ XB_API double xb_device_relaxed(const xb_device *device, double conductance,
  * there may be none. Frozen. */
 typedef struct xb_device_trace {
     double label;              /* the number of the state, or of the trace */
-    double conductance;        /* its mean */
+    double conductance;        /* mean of the trace */
     double width, width_error; /* standard deviation of a reading, and its error */
     double independent; /* number of independent samples that the trace is worth; 0:
                            unknown */

@@ -61,10 +61,11 @@ XB_API double xb_sampler_quantile(const xb_sampler *s, double v, bool upper);
 
 /* How a sampler was built. A frozen value. */
 typedef struct xb_sampler_info {
-    int64_t pieces; /* of the float table; both halves if the law is asymmetric */
+    int64_t pieces; /* number of pieces of the float table; both halves if the law is
+                       asymmetric */
     int64_t degree;
     double slow_share;     /* share of draws that take the double path */
-    int64_t double_pieces; /* of the double path, all halves */
+    int64_t double_pieces; /* number of pieces of the double path, all halves */
     int64_t double_degree;
     double float_u_error; /* largest |Q(G(u)) - u| seen when the table was built */
     double double_u_error;

@@ -44,7 +44,7 @@ typedef struct xb_fit_options {
     const char *unit;        /* NULL or e.g. "S"; kept in the law file */
     const char *source;      /* NULL or the file's name; kept as provenance */
     double level;            /* 0.01: below this p-value a family does not fit */
-    uint64_t seed;           /* of the simulated null distributions */
+    uint64_t seed;           /* seed of the simulated null distributions */
     const xb_series *series; /* NULL, or the trace whose stationary part the samples are;
                                 its findings are kept in the law file */
     const xb_fit *whole; /* NULL, or the fit of the whole trace, which is kept in the law
@@ -156,7 +156,8 @@ XB_API double xb_fit_sample_skewness_error(const xb_fit_sample *s);
 XB_API double xb_fit_sample_excess_kurtosis_error(const xb_fit_sample *s);
 /* Number of distinct values; few of them indicate a coarse converter. */
 XB_API int64_t xb_fit_sample_distinct(const xb_fit_sample *s);
-XB_API uint64_t xb_fit_sample_checksum(const xb_fit_sample *s); /* of the values */
+XB_API uint64_t xb_fit_sample_checksum(const xb_fit_sample *s); /* checksum of the
+                                                                   values */
 
 /* Writes the law file, with standard errors, diagnostics and provenance, atomically. */
 XB_API xb_status xb_fit_save(xb_ctx *ctx, const xb_fit *fit, const char *path);

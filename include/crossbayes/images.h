@@ -33,7 +33,8 @@ extern "C" {
 #endif
 
 #define XB_IMAGE_SIDE_MAX 16384
-#define XB_IMAGE_PIXELS_MAX (1 << 26) /* of one image, before it is scaled */
+/* Largest number of pixels of an image, before it is scaled. */
+#define XB_IMAGE_PIXELS_MAX (1 << 26)
 
 typedef struct xb_images xb_images;
 
@@ -60,7 +61,7 @@ typedef struct xb_image_options {
     const char *labels;       /* IDX: the file of labels; NULL: the images' file name with
                                  "images-idx3" as "labels-idx1" */
     bool unlabelled;          /* there is no target: the images are for prediction */
-    xb_target_kind target_kind; /* of a table, as in xb_frame_options */
+    xb_target_kind target_kind; /* of the table's target, as in xb_frame_options */
     const char *const *classes; /* the only valid classes; NULL: those found */
     int64_t n_classes;
     bool skip_corrupt; /* true: files that are not JPEG or are broken are left out and
@@ -128,7 +129,8 @@ xb_images_class_count(const xb_images *images); /* 0: a target of numbers */
 XB_API const char *xb_images_class_name(const xb_images *images, int64_t k);
 XB_API const char *xb_images_name(const xb_images *images,
                                   int64_t i); /* NULL: it has none, as in an IDX file */
-XB_API uint64_t xb_images_hash(const xb_images *images, int64_t i); /* of the content */
+XB_API uint64_t xb_images_hash(const xb_images *images, int64_t i); /* hash of the image's
+                                                                       content */
 
 /* Which part an image belongs to is a function of its content alone (I1): 8 of 10 to
  * train, 1 to validate, 1 to test. Copies of an image are always in one part. */

@@ -55,7 +55,8 @@ typedef struct xb_model_parts {
     const double *input_mean;        /* [inputs]; NULL: 0 */
     const double *input_sd;          /* [inputs]; NULL: 1 */
     const char *target_name;
-    double target_mean, target_sd;     /* 0 and 1: not scaled; counts: of their log */
+    double target_mean, target_sd;     /* 0 and 1: not scaled; counts: of the logarithm of
+                                          their rate */
     int64_t classes;                   /* SOFTMAX; else 0 */
     const char *const *class_name;     /* [classes] */
     const char *settings, *provenance; /* JSON; NULL: {} */

@@ -175,7 +175,7 @@ typedef struct xb_pass xb_pass;
 XB_API xb_status xb_pass_create(xb_ctx *ctx, xb_pass **out, const xb_net *net,
                                 const xb_pass_options *opt);
 XB_API void xb_pass_destroy(xb_pass *pass);        /* NULL is fine */
-XB_API int64_t xb_pass_bytes(const xb_pass *pass); /* of workspace */
+XB_API int64_t xb_pass_bytes(const xb_pass *pass); /* size of the workspace in bytes */
 
 /* The backends of this machine, fastest first: "cpu-v4", "cpu-v3", "cpu-v2" (x86-64
  * levels) and "ref"; "cpu" is the first of them. 0 <= i < xb_backend_count(). */

@@ -28,8 +28,8 @@ typedef struct xb_plan_options {
     double tolerance; /* 1e-3: largest KL from the Gaussian's predictive that does not
                          matter, nats */
     bool measure;     /* true: also measure by draws of the law (crossbayes/density.h) */
-    int64_t draws;    /* of the hidden layers; 0: as xb_density_options */
-    int64_t weight_draws; /* 2048: of all weights, for n_eff */
+    int64_t draws;    /* draws of the hidden layers; 0: as in xb_density_options */
+    int64_t weight_draws; /* 2048: draws of all weights, for n_eff */
     uint64_t seed;        /* 1 */
     const char *backend;
     int64_t output; /* 0: number of the output to plan for, if the net has several */
@@ -52,7 +52,7 @@ XB_API xb_status xb_plan_find_needed(xb_ctx *ctx, double *n, const xb_law *law,
 
 /* A random layer of the net. A frozen value. */
 typedef struct xb_plan_layer {
-    int64_t layer; /* of the net, from 0 */
+    int64_t layer; /* number in the net, from 0 */
     double
         share;      /* upper bound of the share of the output's variance that disappears
                        without this layer's noise: exact in a linear net, where the shares add
@@ -64,7 +64,7 @@ typedef struct xb_plan_layer {
 /* One weight. A frozen value. */
 typedef struct xb_plan_weight {
     int64_t tensor;
-    int64_t element; /* of the tensor */
+    int64_t element; /* index in the tensor */
     double share; /* upper bound of its share of the output's variance, as for a layer */
 } xb_plan_weight;
 

@@ -83,7 +83,8 @@ XB_API const int64_t *xb_prediction_used(const xb_prediction *p);
 XB_API const double *xb_prediction_mean(const xb_prediction *p);
 XB_API const double *xb_prediction_epistemic(const xb_prediction *p);
 XB_API const double *xb_prediction_aleatoric(const xb_prediction *p);
-XB_API const double *xb_prediction_sd(const xb_prediction *p); /* both together */
+XB_API const double *xb_prediction_sd(const xb_prediction *p); /* of the whole
+                                                                  predictive */
 /* [n][quantiles], or [n][targets][quantiles], of the predictive (P4). */
 XB_API const double *xb_prediction_quantile(const xb_prediction *p);
 

@@ -1,8 +1,8 @@
 /* crossbayes/random.h: randomness as a pure function of where it is used.
  *
- * A random word is philox4x32-10(counter, key). The key comes from the seed and
- * a purpose; the counter says which element of which tensor, in which sample
- * and step. Nothing is stored, nothing depends on the order of calls.
+ * A random word is philox4x32-10(counter, key). The key comes from the seed and a
+ * purpose; the counter says which element of which tensor, in which sample and step.
+ * Nothing is stored, and nothing depends on the order of calls.
  *
  * How element i finds its word (maths R2): elements go in blocks of 64, a block
  * takes 16 consecutive counters, and word (i/16 mod 4) of counter
@@ -21,7 +21,7 @@ extern "C" {
 /* What a number is drawn for. Keys of different purposes give independent streams. 6 is
  * reserved for tests; programs may use numbers from 1000 on. */
 typedef enum xb_purpose {
-    XB_PURPOSE_SAMPLE = 1,    /* draws that a user asked for */
+    XB_PURPOSE_SAMPLE = 1,    /* draws that a user requests */
     XB_PURPOSE_WEIGHT = 2,    /* weight noise of a network */
     XB_PURPOSE_DATA = 3,      /* synthetic data, splits, shuffles */
     XB_PURPOSE_INIT = 4,      /* initial parameters */

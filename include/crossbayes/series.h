@@ -47,7 +47,7 @@ typedef struct xb_series_options {
     size_t struct_size;
     double sample_interval; /* seconds between samples; 0: unknown */
     int64_t first, end;     /* samples first <= i < end are used; end 0: all */
-    xb_detrend detrend;     /* of the stationary part */
+    xb_detrend detrend;     /* trend subtracted from the stationary part */
     double detrend_window;  /* seconds; samples if the interval is unknown */
     bool difference;        /* successive differences instead of values */
     bool remove_lines;      /* subtract the lines that were found */
@@ -58,7 +58,7 @@ typedef struct xb_series_options {
     double level;           /* 0.01: false-alarm rate of each search */
     const char *unit;       /* NULL or e.g. "S", for the sentences */
     const char *source;     /* NULL or the file's name, for messages */
-    uint64_t seed; /* of the simulated noise that the searches are compared with */
+    uint64_t seed; /* seed of the simulated noise that the searches are compared with */
 } xb_series_options;
 
 XB_OPTIONS(series);
@@ -117,7 +117,7 @@ XB_API int64_t xb_series_count(const xb_series *series);
 
 /* Linear trend of the chosen segment before detrending, per second. */
 typedef struct xb_trend {
-    double slope, error; /* error: for stationary noise of the same spectrum */
+    double slope, error; /* `error` is that for stationary noise of the same spectrum */
     double p;            /* NAN: not tested */
 } xb_trend;
 
@@ -136,7 +136,7 @@ XB_API xb_line xb_series_line_at(const xb_series *series, int64_t i);
 /* One-sided power spectral density, power f^-exponent + floor. */
 typedef struct xb_power_law {
     double exponent, exponent_error;
-    double power;     /* at a frequency of 1 */
+    double power;     /* power at a frequency of 1 */
     double floor;     /* 0: none was found */
     double corner;    /* frequency where both are equal; NAN without a floor */
     double low, high; /* the band that was fitted */
@@ -172,10 +172,10 @@ XB_API xb_trace_level xb_series_level_at(const xb_series *series, int64_t i);
 /* ---- how many independent draws a burst of reads is worth (maths T12, T13) */
 
 typedef struct xb_burst {
-    double sd_draw;     /* of the reads of one burst */
-    double sd_mean;     /* of the mean of a burst */
+    double sd_draw;     /* standard deviation of the reads of one burst */
+    double sd_mean;     /* standard deviation of the mean of a burst */
     double independent; /* draws that the reads are worth */
-    double error;       /* of `independent` */
+    double error;       /* standard error of `independent` */
     bool extrapolated;  /* computed from the fitted spectrum, because the burst is longer
                            than a quarter of the stationary part */
 } xb_burst;
@@ -201,7 +201,7 @@ typedef enum xb_usable {
                          longer */
 } xb_usable;
 
-/* (T14) */
+/* (T14) The verdict on reads as draws. */
 XB_API xb_usable xb_series_usable(const xb_series *series);
 XB_API const char *xb_usable_name(xb_usable usable);          /* "usable", ... */
 XB_API double xb_series_usable_from(const xb_series *series); /* NAN: unknown */

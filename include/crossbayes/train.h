@@ -81,13 +81,14 @@ XB_API const char *xb_skewed_name(xb_skewed s); /* "auto", "keep", "log" */
 XB_API xb_status xb_skewed_parse(xb_ctx *ctx, xb_skewed *out, const char *text);
 
 /* What an array does to a net, for training (maths V60, V61): converters around its
- * linear layers, kernels on few levels that are missed by an error, a smallest width. All
- * 0: nothing. xb_array_training() has that of an array. A frozen value. */
+ * linear layers, kernels on few levels with a programming error, a smallest width. All 0:
+ * no effect. xb_array_training() fills it for an array. A frozen value. */
 typedef struct xb_train_array {
-    int64_t dac_bits, adc_bits; /* of inputs and sums; 0: none, else 2 to 20 */
+    int64_t dac_bits, adc_bits; /* bits of the converters of inputs and sums; 0: no
+                                   converter, else 2 to 20 */
     int64_t levels; /* steps from 0 to a kernel's largest weight; 0: any weight */
-    double error;   /* sd of a written mean, in parts of the largest */
-    double floor;   /* smallest sigma, in parts of the kernel's largest */
+    double error;   /* sd of a programmed mean, as a fraction of the largest */
+    double floor;   /* smallest sigma, as a fraction of the kernel's largest */
 } xb_train_array;
 
 /* A trainer between two steps, see below. */
@@ -112,12 +113,13 @@ typedef struct xb_train_options {
     int estimator;      /* an xb_estimator; AUTO: shared for images, local for gaussian,
                            flipout for other symmetric laws and for random conv layers (where
                            local is not exact, and is refused), example otherwise */
-    int64_t group;      /* of estimator `example`; 0: 1, or 10 where AUTO chose it */
+    int64_t group;      /* group size of the estimator `example`; 0: 1, or 10 if AUTO
+                           chose it */
     int64_t draws;      /* weight draws per step */
     bool antithetic;    /* draws in pairs; symmetric laws, an even number of draws */
     int64_t batch;      /* largest number of examples per step */
-    int64_t mle_epochs; /* of the first phase; negative: chosen (V13) */
-    int64_t epochs;     /* of the second; negative: chosen (V13) */
+    int64_t mle_epochs; /* epochs of the first phase; negative: chosen (V13) */
+    int64_t epochs;     /* epochs of the second phase; negative: chosen (V13) */
     xb_adam_options adam;
     double sigma_rate;       /* learning rate of sigma's parameter, times adam.rate */
     xb_schedule rate;        /* factor on the learning rate, in each phase */
@@ -136,8 +138,8 @@ typedef struct xb_train_options {
     int64_t patience;      /* number of epochs without a better score after which training
                               stops; 0: never */
     uint64_t seed;
-    const char *checkpoint;    /* file; NULL: none */
-    double checkpoint_seconds; /* between two of them; 0: after every step */
+    const char *checkpoint;    /* file of the checkpoint; NULL: none */
+    double checkpoint_seconds; /* seconds between two checkpoints; 0: after every step */
     bool resume;               /* continue from the checkpoint if it exists */
     const char *backend;       /* NULL: the context's */
     const char *task;          /* name of the task in progress events; NULL: "training" */
@@ -195,9 +197,9 @@ XB_API xb_status xb_train_preset(xb_ctx *ctx, xb_train_options *opt, const char 
  */
 typedef enum xb_history_column {
     XB_HISTORY_PHASE = 0,      /* 1 or 2 */
-    XB_HISTORY_EPOCH,          /* of the phase, from 1 */
-    XB_HISTORY_STEP,           /* of the phase, at the end of the epoch */
-    XB_HISTORY_LOG_LIKELIHOOD, /* of all rows, under the draws used */
+    XB_HISTORY_EPOCH,          /* number in the phase, from 1 */
+    XB_HISTORY_STEP,           /* number in the phase, at the end of the epoch */
+    XB_HISTORY_LOG_LIKELIHOOD, /* of all rows, with the draws that were used */
     XB_HISTORY_KL,
     XB_HISTORY_F, /* in phase 1 the mean loss */
     XB_HISTORY_TEMPERATURE,

@@ -126,8 +126,10 @@ XB_API void xb_weight_cells_destroy(xb_weight_cells *cells); /* NULL is fine */
 
 /* The complete text, which parses to the same cells. Borrowed. */
 XB_API const char *xb_weight_cells_text(const xb_weight_cells *cells);
-XB_API int64_t xb_weight_cells_count(const xb_weight_cells *cells); /* of a weight */
-XB_API double xb_weight_cells_low(const xb_weight_cells *cells);    /* of the range */
+XB_API int64_t xb_weight_cells_count(const xb_weight_cells *cells); /* number of cells of
+                                                                       a weight */
+XB_API double xb_weight_cells_low(const xb_weight_cells *cells);    /* ends of the
+                                                                       range */
 XB_API double xb_weight_cells_high(const xb_weight_cells *cells);
 XB_API double xb_weight_cells_width(const xb_weight_cells *cells, double g);
 /* Mean and width of the weight whose cells are at g [count]. */
@@ -174,7 +176,7 @@ XB_API xb_adam_options xb_adam_options_default(void);
 typedef struct xb_adam_block {
     float *parameter;
     float *first;  /* moving mean of the gradient */
-    float *second; /* of its square */
+    float *second; /* moving mean of its square */
     const float *gradient;
     int64_t n;
     double rate;  /* factor on options->rate; 0 leaves the parameters unchanged */

@@ -60,7 +60,7 @@ XB_API xb_status xb_work_collect(xb_ctx *ctx, xb_work *work);
 
 /* A collected result, borrowed, and its size in bytes. */
 XB_API const void *xb_work_result(const xb_work *work, int64_t item, int64_t *size);
-/* Copies a result that must have `size` bytes; XB_E_INPUT if it has not. */
+/* Copies a result that must have `size` bytes; XB_E_INPUT if its size differs. */
 XB_API xb_status xb_work_copy(xb_ctx *ctx, const xb_work *work, int64_t item, void *to,
                               int64_t size);
 
@@ -72,7 +72,7 @@ XB_API int64_t xb_ranks_launched(int64_t *rank);
 
 /* Connects the ranks, once per process; from now on all ranks share the work of the
  * context, and rank 0 collects. All must have the same build and the same command line,
- * and must then read the same files. XB_E_ARGUMENT if they have not, or if the module for
+ * and must then read the same files. XB_E_ARGUMENT if they differ, or if the module for
  * this MPI cannot be loaded (the file that CROSSBAYES_MPI names, or
  * libcrossbayes-openmpi.so and libcrossbayes-mpich.so). After this call, even if it
  * failed, a process must end with xb_ranks_leave(). */

@@ -4,10 +4,10 @@
 
 #include "base/ctx.h"
 
-/* The index of `text` among the names. Otherwise XB_E_INPUT with a sentence that says
- * what was given, what is valid and what was probably meant: "unknown estimator 'locl':
- * expected shared, example, flipout or local; did you mean 'local'?". `what` is the word
- * for the enum. */
+/* Finds the index of `text` among the names. If it is not among them, fails with
+ * XB_E_INPUT and a sentence that says what was given, what is valid and what was probably
+ * meant: "unknown estimator 'locl': expected shared, example, flipout or local; did you
+ * mean 'local'?". `what` is the word for the enum. */
 xb_status xb_choice_parse(xb_ctx *ctx, int *out, const char *what, const char *text,
                           const char *const *names, int count);
 

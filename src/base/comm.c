@@ -1,10 +1,10 @@
 /* comm.c: gathers, shares and sums of numbers that are spread over ranks; see comm.h.
  * Everything is made of swaps: a rank sends bytes to one rank while it receives others.
  *
- * With R ranks a gather takes log2 R swaps one after the other, and so does a share; a
- * sum takes at most as many as its tree is deep, and then those of a share. Which rank
- * adds which two parts follows from the parts' numbers alone, so a sum has the same bytes
- * for any R (maths M2). How long a step of training takes with them: maths M3. */
+ * With R ranks a gather takes log2 R successive swaps, and so does a share; a sum takes
+ * at most as many as its tree is deep, and then those of a share. Which rank adds which
+ * two parts follows from the parts' numbers alone, so a sum has the same bytes for any R
+ * (maths M2). How long a step of training takes with them: maths M3. */
 #include "base/comm.h"
 
 xb_comm *xb_comm_together(const xb_ctx *ctx)
@@ -37,7 +37,8 @@ static void swap(xb_comm *c, int64_t to, const void *out, int64_t n, int64_t fro
 
 /* ---- gather */
 
-/* Elements of ranks first .. first + count - 1, which must not go beyond the last. */
+/* The elements of ranks first .. first + count - 1, which must not go beyond the last
+ * rank. */
 static void *part_of(void *all, int64_t each, const int64_t *cut, int64_t first,
                      int64_t count, int64_t *bytes)
 {
@@ -46,19 +47,19 @@ static void *part_of(void *all, int64_t each, const int64_t *cut, int64_t first,
 }
 
 typedef struct range {
-    int64_t first, count; /* of ranks */
+    int64_t first, count; /* a range of ranks */
 } range;
 
-/* Part k of ranks first .. first + count - 1, counted round the circle: up to the last
- * rank, then from 0 on. */
+/* Part k of ranks first .. first + count - 1, counted cyclically: up to the last rank,
+ * then from 0 on. */
 static range turn(int64_t size, int64_t first, int64_t count, int k)
 {
     const int64_t before = first + count <= size ? count : size - first;
     return k == 0 ? (range){first, before} : (range){0, count - before};
 }
 
-/* Rank r has what ranks r .. r + have - 1 had; it gets as much from r + have and gives
- * what it has to r - have. */
+/* Rank r already has the elements of ranks r .. r + have - 1. It receives as many from
+ * rank r + have and sends its own to rank r - have. */
 static void double_up(xb_comm *c, void *all, int64_t each, const int64_t *cut,
                       int64_t have)
 {
@@ -113,7 +114,7 @@ typedef struct sum_job {
     void *arg;
 } sum_job;
 
-/* An xb_tree_fn: part `from` goes to the rank that has `to`, which adds it. */
+/* This is an xb_tree_fn: sends part `from` to the rank that has `to`, which adds it. */
 static void add_part(void *arg, int64_t to, int64_t from)
 {
     const sum_job *j = arg;

@@ -2,10 +2,10 @@
  * with the processes that share its items: files (work/share.c, work/merge.c) or the
  * ranks of an MPI program (work/ranks.c). A context without one does everything itself.
  *
- * Ranks may also work together: all make the same calls, each has all results, and what
- * is divided among them (work in items, rows of a training batch, draws) is put together
- * again by the operations below. These never fail: after the first error they do nothing,
- * and xb_comm_check() returns that error. Callers check before they use the numbers. */
+ * Ranks may also work together: all make the same calls, each has all results, and the
+ * operations below put together again what is divided among them (work in items, rows of
+ * a training batch, draws). These never fail: after the first error they do nothing, and
+ * xb_comm_check() returns that error. Callers check before they use the numbers. */
 #ifndef XB_BASE_COMM_H
 #define XB_BASE_COMM_H
 
@@ -17,7 +17,7 @@
 enum { XB_WORK_NAME = 32 };
 
 typedef struct xb_work_item {
-    void *result; /* NULL: not here */
+    void *result; /* NULL: the result is not in this process */
     int64_t size;
 } xb_work_item;
 
@@ -25,12 +25,12 @@ typedef struct xb_comm xb_comm;
 
 struct xb_work {
     char name[XB_WORK_NAME];
-    int64_t number; /* among the work of the context */
+    int64_t number; /* its number among the work of the context */
     int64_t count;
-    xb_comm *comm;      /* NULL: all items are done here */
+    xb_comm *comm;      /* NULL: all items are done in this process */
     xb_work_item *item; /* [count] */
-    int64_t next;       /* the first item not yet handed out here */
-    xb_os_lock lock;    /* of `item` and `next` */
+    int64_t next;       /* the first item not yet handed out in this process */
+    xb_os_lock lock;    /* protects `item` and `next` */
 };
 
 struct xb_comm {
@@ -38,8 +38,9 @@ struct xb_comm {
     int64_t rank, size; /* number of this process, from 0, and number of processes */
     int64_t begun;      /* pieces of work opened so far */
     bool busy;          /* a piece of work is open */
-    bool together;      /* all make the same calls and get all results */
-    bool strict;        /* together, and work that is too little for all is refused */
+    bool together;      /* all ranks make the same calls and get all results */
+    bool strict;        /* all ranks work together, and work that is too small to be
+                           divided is refused */
     bool broken;        /* an operation was given up: its numbers are meaningless */
     /* Optional: called when a piece of work begins and ends, and when the result of an
      * item is stored. */
@@ -65,27 +66,28 @@ struct xb_comm {
 /* The context owns `comm` from now on; NULL: none. The previous one is destroyed. */
 void xb_comm_set(xb_ctx *ctx, xb_comm *comm);
 
-/* The next item in order, from `first` on, every `step`-th. */
+/* The next item in order: from `first` on, every `step`-th. */
 bool xb_work_next_here(xb_work *work, int64_t *item, int64_t first, int64_t step);
 
 /* ---- ranks together */
 
-/* The context's, where several ranks are together and no piece of work is open; else
- * NULL. */
+/* The communicator of the context if several ranks work together and no piece of work is
+ * open; else NULL. */
 xb_comm *xb_comm_together(const xb_ctx *ctx);
-/* Whether this process writes what all have: it is alone, or the first rank. */
+/* Whether this process writes the results that all ranks have: it is alone, or it is the
+ * first rank. */
 bool xb_comm_first(const xb_ctx *ctx);
-/* XB_OK, or why an operation was given up. */
+/* Returns XB_OK, or the reason why an operation was given up. */
 xb_status xb_comm_check(xb_ctx *ctx);
 
-/* Rank r has elements cut[r] .. cut[r + 1] - 1 of `all`, `each` bytes an element; then
- * everyone has all of them. */
+/* Before the call, rank r has elements cut[r] .. cut[r + 1] - 1 of `all`, each of `each`
+ * bytes; afterwards every rank has all of them. */
 void xb_comm_gather(xb_comm *comm, void *all, int64_t each, const int64_t *cut);
-/* What rank 0 has, everyone has. */
+/* Copies the bytes of rank 0 to every rank. */
 void xb_comm_share(xb_comm *comm, void *bytes, int64_t n);
 /* Adds `count` parts in the tree of their numbers (tree.h), part i at slot + i * stride
- * and of n bytes; rank r has parts cut[r] .. cut[r + 1] - 1. Then slot[0] is the sum, for
- * everyone; the other slots are used up. */
+ * and of n bytes; rank r has parts cut[r] .. cut[r + 1] - 1. Afterwards slot[0] is the
+ * sum on every rank; the other slots are overwritten. */
 void xb_comm_sum(xb_comm *comm, void *slot, int64_t stride, int64_t n, int64_t count,
                  const int64_t *cut, xb_tree_fn add, void *arg);
 

@@ -13,7 +13,7 @@
 
 static const double LARGE = 10; /* from here on Stirling's series has 12 digits */
 
-/* log Gamma(x) less its leading terms, x >= LARGE. */
+/* log Gamma(x) minus its leading terms, x >= LARGE. */
 static double stirling(double x)
 {
     const double q = 1 / (x * x);
@@ -62,7 +62,7 @@ double xb_count_log_mass(double k, double rate, double size)
     return xb_log_rising(size, k) + k * log(rate) - above - lgamma(k + 1); /* (V41) */
 }
 
-/* The upper tail ends no slower than a geometric one of length 1 + rate/size. */
+/* The upper tail falls at least as fast as a geometric one of length 1 + rate/size. */
 xb_count_range xb_count_range_of(double rate, double size)
 {
     const double reach = 9 * sqrt(xb_count_variance(rate, size));
@@ -76,7 +76,7 @@ static double gamma_quantile(double mean, double variance, double z)
     return round(mean * pow(fmax(0, 1 - part + z * sqrt(part)), 3));
 }
 
-/* By the ratio of neighbouring masses, from the lower end on. */
+/* Sums the masses from the lower end, by the ratio of neighbouring masses. */
 double xb_count_quantile(double rate, double size, double z)
 {
     const double most = 200, variance = xb_count_variance(rate, size);

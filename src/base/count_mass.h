@@ -23,8 +23,8 @@ typedef struct xb_count_range {
     double low, high;
 } xb_count_range;
 xb_count_range xb_count_range_of(double rate, double size);
-/* The smallest k that a share of Phi(z) or more of the counts does not exceed, Phi the
- * normal cdf. */
+/* The smallest k such that a share of Phi(z) or more of the counts is at most k, where
+ * Phi is the normal cdf. */
 double xb_count_quantile(double rate, double size, double z);
 
 #endif

@@ -68,8 +68,8 @@ int64_t xb_ctx_threads(const xb_ctx *ctx)
     return ctx && ctx->threads > 0 ? ctx->threads : xb_os_cores();
 }
 
-/* Names of files and values end up in messages: keep them on one line, and keep what
- * moves a terminal's cursor out of it, U+0080 to U+009F too. */
+/* Messages contain names of files and values. This keeps them on one line and removes the
+ * characters that move a terminal's cursor, including U+0080 to U+009F. */
 static void blank_controls(char *text)
 {
     for (unsigned char *p = (unsigned char *)text; *p; p++) {
@@ -135,7 +135,8 @@ void xb_note(xb_ctx *ctx, const char *format, ...)
 
 xb_status xb_progress_tell(xb_ctx *ctx, const char *task, int64_t done, int64_t total)
 {
-    if (!ctx || !ctx->progress) return XB_OK; /* nothing disturbs the work */
+    /* Without a listener the work is never stopped. */
+    if (!ctx || !ctx->progress) return XB_OK;
     xb_comm *comm = ctx->comm && ctx->comm->look ? ctx->comm : NULL;
     if (comm) XB_TRY(comm->look(ctx, comm, false));
     xb_progress event = {task, done, total};

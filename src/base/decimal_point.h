@@ -1,7 +1,7 @@
 /* decimal_point.h: numbers are printed and read with a point, as in the C locale,
  * whatever locale a program that uses the library has set. The build includes this file
- * in all others of the libraries and the program (CMakeLists.txt), but for those of os.h,
- * which define _GNU_SOURCE first and know no such numbers. */
+ * in all others of the libraries and the program (CMakeLists.txt), except in those of
+ * os.h, which define _GNU_SOURCE first and handle no such numbers. */
 #if !defined(XB_BASE_DECIMAL_POINT_H) && !defined(XB_OS_LAYER)
 #define XB_BASE_DECIMAL_POINT_H
 

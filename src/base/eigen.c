@@ -87,7 +87,7 @@ static bool solve(double *d, double *square, int64_t n)
     return true;
 }
 
-/* The largest entry; NAN where one is not finite. */
+/* The largest entry; NAN if one is not finite. */
 static double norm_of(const double *d, const double *off, int64_t n)
 {
     double norm = 0;
@@ -164,7 +164,7 @@ static void swap_rows(double *vectors, int n, int i, int k)
     }
 }
 
-/* By selection: n is small, and the vectors move along. */
+/* Sorts by selection, because n is small and the vectors have to move as well. */
 static void sort_values(double *values, double *vectors, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -6,8 +6,8 @@
 
 #include "base/ctx.h"
 
-/* re + i im, whatever the two are: CMPLX of C11, which not every compiler's library has.
- */
+/* re + i im for any values of the two: CMPLX of C11, which not every compiler's library
+ * has. */
 static inline double complex xb_cmplx(double re, double im)
 {
     return __builtin_complex(re, im);

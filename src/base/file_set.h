@@ -9,7 +9,7 @@
 
 typedef struct xb_known_file {
     uint64_t device, number;
-    unsigned is;       /* bits of the user; 0: not in the set */
+    unsigned is;       /* bits that the user of the set defines; 0: not in the set */
     char *name;        /* freed with the set */
     const char *label; /* borrowed */
 } xb_known_file;
@@ -22,7 +22,8 @@ typedef struct xb_file_set {
 /* Reserves memory for `more` files, so that adding these cannot fail. */
 xb_status xb_file_set_room(xb_ctx *ctx, xb_file_set *set, int64_t more);
 
-/* The file's entry, a new one if need be, which is in the set once its `is` is set. */
+/* Returns the file's entry, which is new if necessary; it belongs to the set once its
+ * `is` is set. */
 xb_known_file *xb_file_set_add(xb_file_set *set, const xb_os_info *info);
 
 /* The file's entry, or an empty one. */

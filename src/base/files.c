@@ -12,7 +12,7 @@
 #include "base/file_set.h"
 #include "base/memory.h"
 
-enum { READ = 1, REPLACED = 2, OWN = 4, GONE = 8 }; /* what a file is */
+enum { READ = 1, REPLACED = 2, OWN = 4, GONE = 8 }; /* roles of a file */
 
 typedef xb_known_file known;
 
@@ -124,7 +124,7 @@ static xb_status refuse(xb_ctx *ctx, const char *label, const char *path,
                    bare(path), same ? "an input" : "the input ", same ? "" : input);
 }
 
-/* ---- what is read */
+/* ---- files that are read */
 
 static xb_status note(xb_ctx *ctx, xb_files *f, const xb_os_info *info, const char *name)
 {
@@ -224,7 +224,7 @@ xb_status xb_files_own(xb_ctx *ctx, const char *path)
 
 /* ---- names */
 
-/* The folder of a path, and what it is called there. */
+/* The folder of a path, and the name in it. */
 typedef struct parts {
     char folder[XB_OS_PATH_MAX];
     const char *name;
@@ -330,7 +330,8 @@ static xb_status check_place(xb_ctx *ctx, const parts *p, const char *path,
     return XB_OK;
 }
 
-/* Without a label it may be planned already, with one only by the same. */
+/* A file without a label may be planned already; a file with one only under the same
+ * label. */
 static xb_status plan_file(xb_ctx *ctx, xb_files *f, const char *path, const char *label)
 {
     parts p;
@@ -360,8 +361,7 @@ xb_status xb_files_plan(xb_ctx *ctx, const char *path, const char *label)
 
 /* ---- planned files of a folder */
 
-/* The folder, or the nearest one above it that exists, must be one that can be written
- * to. */
+/* Checks that the folder, or the nearest existing one above it, can be written to. */
 static xb_status check_folder(xb_ctx *ctx, const char *dir, const char *label)
 {
     char path[XB_OS_PATH_MAX];
@@ -413,7 +413,7 @@ xb_status xb_files_plan_in(xb_ctx *ctx, const char *dir, const char *pattern,
 
 void xb_files_plan_only(xb_ctx *ctx) { ctx->files->plan_only = true; }
 
-/* ---- what is written */
+/* ---- files that are written */
 
 static written *find_written(const xb_files *f, const char *path)
 {
@@ -476,7 +476,7 @@ static void done(xb_files *f, const char *path)
     if (xb_os_look(&info, path)) xb_file_set_add(&f->known, &info)->is = OWN;
 }
 
-/* A new file may get the inode of one that was removed. */
+/* Forgets the inode, because a new file may get the inode of one that was removed. */
 static void forget(xb_files *f, const xb_os_info *info)
 {
     if (xb_file_set_find(&f->known, info)->is)

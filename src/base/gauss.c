@@ -18,7 +18,7 @@
 #include "base/eigen.h"
 #include "base/memory.h"
 
-/* The orthonormal polynomials at x: their squared sum as log, and Newton's
+/* The orthonormal polynomials at x: the logarithm of their squared sum, and Newton's
  * correction for the zero of p_n near x. root[k] = sqrt(beta_k), k >= 1. */
 typedef struct christoffel {
     double log_sum;

@@ -1,5 +1,5 @@
-/* gauss.h: from recurrence coefficients to a Gauss rule; maths Q1.
- * The one routine behind every Gauss rule in the project. */
+/* gauss.h: from recurrence coefficients to a Gauss rule; maths Q1. Every Gauss rule in
+ * the project uses this routine. */
 #ifndef XB_BASE_GAUSS_H
 #define XB_BASE_GAUSS_H
 

@@ -5,7 +5,7 @@
 
 typedef struct xb_level {
     const char *name;               /* "v4" */
-    int needs;                      /* of xb_machine_level() */
+    int needs;                      /* smallest xb_machine_level() that it needs */
     const struct xb_kernel *draw;   /* draw/kernel.h */
     const struct xb_kernels *net;   /* kernel/kernels.h */
     const struct xb_update *update; /* kernel/update.h */
@@ -13,8 +13,9 @@ typedef struct xb_level {
     const struct xb_fit_kernels *fit;
 } xb_level;
 
-/* Fastest first, the i-th that this machine has; NULL: there are no more. The last is for
- * any machine. This costs only a few loads, so it may be called often. */
+/* The i-th kernels that this machine supports, fastest first; NULL: there are no more.
+ * The last ones run on any machine. This costs only a few loads, so it may be called
+ * often. */
 const xb_level *xb_level_at(int i);
 
 #endif

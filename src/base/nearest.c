@@ -26,7 +26,7 @@ static int distance(const char *a, int n, const char *b, int m)
     return row[n % 3][m];
 }
 
-/* The distance; more than WORD_MAX means not near. */
+/* The edit distance; more than WORD_MAX means not near. */
 static int misses(const char *word, int length, const char *name)
 {
     int known = (int)strlen(name), longer = length > known ? length : known;

@@ -66,10 +66,10 @@ bool xb_os_touch(const char *path);                  /* sets the time of change 
 /* ---- folders */
 
 bool xb_os_make_folder(const char *path);
-bool xb_os_make_private_folder(const char *path); /* that nobody else may read */
+bool xb_os_make_private_folder(const char *path); /* readable by its owner only */
 bool xb_os_make_new_folder(
     char *path); /* XXXXXX at its end is replaced to make the name unique */
-bool xb_os_remove_folder(const char *path); /* an empty one */
+bool xb_os_remove_folder(const char *path); /* removes an empty folder */
 
 /* Names in a folder, in any order, without "." and "..". */
 typedef struct xb_os_folder xb_os_folder;
@@ -78,7 +78,7 @@ const char *xb_os_folder_next(
     xb_os_folder *folder); /* valid until the next call; NULL: no more */
 void xb_os_folder_close(xb_os_folder *folder);
 
-/* All of them, sorted by their bytes. Returns their number. */
+/* Lists all names, sorted by their bytes. Returns their number. */
 int64_t xb_os_list(char ***names, const char *path);
 void xb_os_list_free(char **names, int64_t n);
 
@@ -108,13 +108,13 @@ void xb_os_unmap(void *map, size_t size);
 
 /* ---- memory */
 
-void *xb_os_aligned(size_t alignment, size_t size); /* a power of 2 */
+void *xb_os_aligned(size_t alignment, size_t size); /* alignment must be a power of 2 */
 void xb_os_aligned_free(void *block);
-double xb_os_memory(void); /* bytes of the machine */
+double xb_os_memory(void); /* memory of the machine in bytes */
 
 /* ---- threads */
 
-int xb_os_cores(void); /* that this process may use */
+int xb_os_cores(void); /* number of cores that this process may use */
 
 /* The new thread starts with all signals blocked, because they are for the calling
  * thread. */
@@ -139,7 +139,8 @@ void xb_os_lock_destroy(xb_os_lock *lock);
 double xb_os_seconds(void);               /* monotonic, since an arbitrary moment */
 int64_t xb_os_time_ns(void);              /* since 1970 */
 int64_t xb_os_process(void);              /* the number of this process */
-bool xb_os_process_lives(int64_t number); /* a process of this machine */
+bool xb_os_process_lives(int64_t number); /* whether a process of this number exists on
+                                             this machine */
 /* A number that differs between machines and between their sets of process numbers. */
 uint64_t xb_os_machine(void);
 

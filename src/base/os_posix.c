@@ -72,7 +72,7 @@ bool xb_os_can_write(const char *folder) { return access(folder, W_OK | X_OK) ==
 
 /* ---- files */
 
-/* After a failure: errno stays that of the failure. */
+/* Closes the file after a failure; errno stays that of the failure. */
 static void close_quietly(int file)
 {
     const int reason = errno;

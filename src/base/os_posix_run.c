@@ -39,7 +39,7 @@ static bool make_pipe(int ends[2])
 static bool make_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0; }
 #endif
 
-/* Child: input from nowhere, both outputs into the pipe, working in `dir`. */
+/* Sets up the child: no input, both outputs to the pipe, working folder `dir`. */
 static int prepare(posix_spawn_file_actions_t *actions, const char *dir,
                    const int ends[2])
 {
@@ -61,7 +61,7 @@ static int spawn(pid_t *pid, const char *dir, char *const argv[], const int ends
     return e;
 }
 
-/* Reads to the end, keeps the last part. */
+/* Reads to the end and keeps the last part. */
 static void read_said(int file, char *said, size_t size)
 {
     size_t used = 0;

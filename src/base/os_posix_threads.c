@@ -92,7 +92,8 @@ int64_t xb_os_process(void) { return (int64_t)getpid(); }
 
 bool xb_os_process_lives(int64_t number)
 {
-    return getpgid((pid_t)number) >= 0 || errno != ESRCH; /* asks, and signals nobody */
+    /* Asks only, without sending a signal. */
+    return getpgid((pid_t)number) >= 0 || errno != ESRCH;
 }
 
 static uint64_t mix(uint64_t hash, const char *text, size_t n)
@@ -102,8 +103,8 @@ static uint64_t mix(uint64_t hash, const char *text, size_t n)
     return hash;
 }
 
-/* Its name, and of Linux the name of the set of process numbers, which containers have
- * their own of. */
+/* The name of the machine and, on Linux, of the set of process numbers: each container
+ * has its own. */
 uint64_t xb_os_machine(void)
 {
     char name[256] = "", numbers[64] = "";

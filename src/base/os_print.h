@@ -6,14 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* MinGW prints as C says, not as the system's library does. */
+/* MinGW's functions print as the C standard says; the system's library does not. */
 #ifdef __MINGW32__
 #define XB_OS_FORMAT(kind, text, first) __attribute__((format(gnu_##kind, text, first)))
 #else
 #define XB_OS_FORMAT(kind, text, first) __attribute__((format(kind, text, first)))
 #endif
 
-/* The C locale for this thread, where numbers have no point; and back to what it had. */
+/* Sets the C locale for this thread if numbers would have no decimal point; and restores
+ * the previous one. */
 typedef struct xb_os_locale {
     void *before, *own; /* both NULL: nothing was changed */
     int mode;

@@ -116,7 +116,7 @@ bool xb_os_exists(const char *path)
     return xb_os_look(&info, path);
 }
 
-/* Whether a folder is writable is known only by trying. */
+/* Whether a folder is writable can be found out only by trying. */
 bool xb_os_can_write(const char *folder)
 {
     wchar_t wide[XB_OS_PATH_MAX];
@@ -324,7 +324,7 @@ void xb_os_folder_close(xb_os_folder *folder)
     free(folder);
 }
 
-/* '*' and '?'. */
+/* Matches '*' and '?'. */
 static bool fits(const char *pattern, const char *name)
 {
     for (; *pattern; pattern++, name++) {

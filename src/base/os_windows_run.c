@@ -58,7 +58,7 @@ static bool start(HANDLE *process, const char *dir, char *const argv[], HANDLE o
     return true;
 }
 
-/* Reads to the end, keeps the last part. */
+/* Reads to the end and keeps the last part. */
 static void read_said(HANDLE from, char *said, size_t size)
 {
     size_t used = 0;

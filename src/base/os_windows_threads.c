@@ -28,7 +28,7 @@ static void *map(HANDLE file, DWORD protection, DWORD access)
 
 void *xb_os_map(FILE *stream, size_t size)
 {
-    (void)size; /* all of it */
+    (void)size; /* the whole view */
     return map((HANDLE)_get_osfhandle(_fileno(stream)), PAGE_READWRITE, FILE_MAP_WRITE);
 }
 
@@ -54,7 +54,8 @@ void xb_os_map_protect(void *at, size_t size)
 
 void xb_os_map_rest(void *at, size_t size)
 {
-    (void)VirtualUnlock(at, size); /* of what is not locked: out of the working set */
+    (void)VirtualUnlock(at, size); /* unlocking pages that are not locked removes them
+                                      from the working set */
 }
 
 void xb_os_unmap(void *at, size_t size)
@@ -158,7 +159,7 @@ bool xb_os_process_lives(int64_t number)
     return lives;
 }
 
-uint64_t xb_os_machine(void) { return 0; } /* ranks are of one machine here */
+uint64_t xb_os_machine(void) { return 0; } /* all ranks are on one machine on Windows */
 
 /* ---- streams in memory: Windows has none, so a hidden file replaces them */
 

@@ -1,5 +1,6 @@
-/* outfile.c: write to a temporary name, flush, rename, flush the folder; see outfile.h.
- * Reports the first error, not later ones from closing or removing the file. */
+/* outfile.c: writes to a temporary name, flushes, renames, and flushes the folder; see
+ * outfile.h. It reports the first error, not later ones from closing or removing the
+ * file. */
 #include "base/outfile.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* philox.c: keys of streams, and one element's word; the arithmetic is in philox.h. maths
- * R1-R3.
+/* philox.c: the keys of streams, and the word of one element; the arithmetic is in
+ * philox.h. See maths R1-R3.
  *
  * The vector kernels in draw/ compute the same words; the tests compare all of
  * them with Random123's known answers. */

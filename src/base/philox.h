@@ -1,6 +1,7 @@
 /* philox.h: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) and the addressing of
- * streams, word by word; maths R1, R2. The one source of both: the plain kernels use it,
- * the GPU's compiler reads it too, and the vector kernels are compared with it. */
+ * streams, word by word; maths R1, R2. This is the only source of both: the plain kernels
+ * use it, the GPU's compiler reads it as well, and the vector kernels are compared with
+ * it. */
 #ifndef XB_BASE_PHILOX_H
 #define XB_BASE_PHILOX_H
 
@@ -49,7 +50,7 @@ XB_BOTH void xb_stream_counter_words(uint32_t word[4], const xb_stream *stream,
     xb_philox4x32(word, counter, stream->key.word);
 }
 
-/* (R2) The counter an element's word comes from, and which of its words it is. */
+/* (R2) The counter that an element's word comes from, and the index of that word. */
 XB_BOTH uint32_t xb_element_counter(uint64_t i)
 {
     return (uint32_t)((i >> 6) * 16 + (i & 15));

@@ -1,7 +1,7 @@
 /* sized_options.c: options whose struct may grow. The caller states the size of its
- * struct, so that callers older and newer than the library both work: an older one fields
- * that it does not know keep their defaults; a newer one    fields that the library does
- * not know have to be 0. */
+ * struct, so that callers older and newer than the library both work. Fields that an
+ * older caller does not know keep their defaults; fields of a newer caller that the
+ * library does not know have to be 0. */
 #include <string.h>
 
 #include "crossbayes/extend.h"

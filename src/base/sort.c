@@ -30,7 +30,7 @@ static bool places(int64_t *count, int64_t n)
     return true;
 }
 
-/* Values with room for as many. */
+/* The values, and memory for as many. */
 typedef struct deck {
     double *from, *to;
     int64_t n;
@@ -42,13 +42,13 @@ static void swap(deck *d)
     d->to = d->from, d->from = to;
 }
 
-/* ---- by place between least and largest */
+/* ---- by position between least and largest */
 
 typedef struct ruler {
     double least, scale;
 } ruler;
 
-/* Increases with x: each of the operations does. */
+/* The mark increases with x, because each of the operations does. */
 static inline uint64_t mark_of(const ruler *r, double x)
 {
     return (uint64_t)(int64_t)((x - r->least) * r->scale);
@@ -67,7 +67,7 @@ static void sort_marks(deck *d, const ruler *r, int shift)
     swap(d);
 }
 
-/* False if it would take more than a few moves a value. */
+/* Returns false if it would take more than a few moves per value. */
 static bool insert(double *x, int64_t n)
 {
     int64_t budget = 4 * n;
@@ -90,10 +90,11 @@ static bool sort_by_place(deck *d)
         least = d->from[i] < least ? d->from[i] : least;
         largest = d->from[i] > largest ? d->from[i] : largest;
     }
-    int bits = 2 * DIGIT_BITS; /* at least as many marks as values */
+    int bits = 2 * DIGIT_BITS; /* so that there are at least as many marks as values */
     while (bits < 4 * DIGIT_BITS && ldexp(1, bits) < (double)d->n) bits += DIGIT_BITS;
     double width = largest - least;
-    ruler r = {least, ldexp(1, bits) * (1 - 1e-6) / width}; /* the largest stays inside */
+    ruler r = {least, ldexp(1, bits) * (1 - 1e-6) / width}; /* the factor keeps the
+                                                               largest value inside */
     if (!(width < INFINITY && r.scale < INFINITY && r.scale > 0)) return width == 0;
     for (int shift = 0; shift < bits; shift += DIGIT_BITS) sort_marks(d, &r, shift);
     return insert(d->from, d->n);
@@ -101,7 +102,8 @@ static bool sort_by_place(deck *d)
 
 /* ---- by bits */
 
-/* In the order of the doubles: all bits of negatives flipped, the sign bit of others. */
+/* The bits in the order of the doubles: all bits of negative numbers are flipped, and the
+ * sign bit of the others. */
 static inline uint64_t key_of(double x)
 {
     uint64_t bits;

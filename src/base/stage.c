@@ -14,14 +14,14 @@
 #include "base/os.h"
 #include "base/outfile.h"
 
-enum { NAME_ROOM = 512 }; /* of a file in the stage */
+enum { NAME_ROOM = 512 }; /* largest size of a file name in the stage */
 
 struct xb_stage {
     char *dir;
-    bool new_dir;     /* made for this stage */
-    char *path;       /* the stage; NULL: not made */
-    char *from, *to;  /* room for a path in the stage and in dir */
-    size_t path_room; /* of each */
+    bool new_dir;     /* whether `dir` was made for this stage */
+    char *path;       /* path of the stage; NULL: not made */
+    char *from, *to;  /* memory for a path in the stage and in dir */
+    size_t path_room; /* size of each */
 };
 
 static void stage_free(xb_stage *s)
@@ -78,7 +78,7 @@ xb_status xb_stage_open(xb_ctx *ctx, xb_stage **out, const char *dir)
 
 const char *xb_stage_dir(const xb_stage *stage) { return stage->path; }
 
-/* Paths of a file in both folders. */
+/* Writes the paths of a file in both folders. */
 static bool name_both(xb_stage *s, const char *name)
 {
     snprintf(s->to, s->path_room, "%s/%s", s->dir, name);
@@ -111,7 +111,7 @@ void xb_stage_discard(xb_ctx *ctx, xb_stage *stage)
 
 /* ---- publishing */
 
-/* Checks first for everything that could stop half-way. */
+/* Checks beforehand for everything that could stop the work half-way. */
 static xb_status check_places(xb_ctx *ctx, xb_stage *s)
 {
     const char *name;

@@ -1,14 +1,15 @@
 /* tree.h: partial sums added in a binary tree of piece numbers.
  *
- * Piece 0 takes in 1, 2 takes in 3, ...; then 0 takes in 2, 4 takes in 6, ...; so on
- * until 0 has all. Pieces 2^k j to 2^k (j + 1) - 1 form a tree of their own, so a thread
- * or another machine that has them can add them alone, and the bytes stay the same. */
+ * Piece 1 is added to piece 0, 3 to 2, and so on; then 2 to 0, 6 to 4, and so on, until
+ * piece 0 has everything. Pieces 2^k j to 2^k (j + 1) - 1 form a separate subtree, so a
+ * thread or another machine that has them can add them alone, and the bytes stay the
+ * same. */
 #ifndef XB_BASE_TREE_H
 #define XB_BASE_TREE_H
 
 #include <stdint.h>
 
-/* Adds what piece `from` has to what piece `to` has. */
+/* Adds piece `from` to piece `to`. */
 typedef void (*xb_tree_fn)(void *arg, int64_t to, int64_t from);
 
 static inline void xb_tree_add(int64_t count, xb_tree_fn add, void *arg)

@@ -1,6 +1,6 @@
 /* auroc.c: how well a measure separates two sets of points: the area under the ROC curve
- * and its error by DeLong, DeLong & Clarke-Pearson (1988); maths C24. Sorting both sets
- * once, O((n + m) log(n + m)). */
+ * and its error by DeLong, DeLong & Clarke-Pearson (1988); maths C24. Both sets are
+ * sorted once, so the cost is O((n + m) log(n + m)). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static int64_t count_below(const double *x, int64_t n, double value, bool equal)
     return low;
 }
 
-/* The share of the n ascending values below `value`, ties half. */
+/* The share of the n ascending values below `value`; ties count half. */
 static double share_below(const double *x, int64_t n, double value)
 {
     const int64_t below = count_below(x, n, value, false);
@@ -45,7 +45,8 @@ static double share_below(const double *x, int64_t n, double value)
     return 0.5 * (double)(below + reached) / (double)n;
 }
 
-/* (C24) `placed` has room for the larger of both; inside and outside ascend. */
+/* (C24) `placed` has room for the larger of both sets; inside and outside are
+ * ascending. */
 static xb_score area_of(double *placed, const double *inside, int64_t n,
                         const double *outside, int64_t m)
 {
@@ -55,7 +56,8 @@ static xb_score area_of(double *placed, const double *inside, int64_t n,
     const xb_score under = xb_score_mean(placed, n);
     double error = hypot(over.std_error, under.std_error);
     if (error == 0)
-        error = xb_share_error(over.value, n < m ? n : m); /* complete separation */
+        error = xb_share_error(over.value, n < m ? n : m); /* the sets are completely
+                                                              separated */
     return (xb_score){over.value, error, NAN};
 }
 

@@ -58,7 +58,8 @@ double xb_miscalibration_area(double *std_error, const double *mass, int64_t n)
     for (int64_t i = n; i >= 0; i--) { /* the step after mass i, from the right */
         double share = (double)i / (double)n, from = i > 0 ? mass[i - 1] : 0;
         area += step_area(share, from, end);
-        influence += step_sign(share, from, end); /* of the point at `from` (C9) */
+        influence += step_sign(share, from, end); /* influence of the point at `from`
+                                                     (C9) */
         if (i > 0) sum += influence, square += influence * influence;
         end = from;
     }

@@ -1,23 +1,24 @@
 /* coincide.c: see coincide.h; maths C17.
  *
- * Of S pairs k differ. Their number is practically a Poisson count, whose rate may be a
- * few pairs larger than observed: as in the rule of three, FURTHER more pairs are assumed
- * to differ. Their size is that of the k pairs, and, as long as there are at most FURTHER
- * of those, that of two unrelated draws. The terms are weighted by the share of equal
- * pairs, so they vanish if there are none. */
+ * Among S pairs, k differ. Their number is practically a Poisson count, whose rate may be
+ * a few pairs larger than observed: as in the rule of three, FURTHER more pairs are
+ * assumed to differ. Their size is that of the k pairs, and, as long as there are at most
+ * FURTHER of those, that of two unrelated draws. The terms are weighted by the share of
+ * equal pairs, so they vanish if there are none. */
 #include "compare/coincide.h"
 
 #include <math.h>
 
 static const double FURTHER = 3;
 
-/* Of two independent Gaussians of sd 1: E(x - y)^2; the variance of (x^2 - y^2) / 2,
- * twice as its tails are long; and what their pair adds to S^2 times the square of the
- * whole, 2 sqrt(pi) E|x - y|. */
+/* For two independent Gaussians x and y of sd 1: E(x - y)^2; the variance of (x^2 - y^2)
+ * / 2, doubled because its tails are long; and the contribution of such a pair to S^2
+ * times the square of the whole, 2 sqrt(pi) E|x - y|. */
 static const double UNRELATED_MEAN = 2, UNRELATED_SD = 2, UNRELATED_WHOLE = 4;
 
 typedef struct differing {
-    double count, mean, sd; /* pairs; sums of their squares, in units of the spread */
+    double count, mean, sd; /* number of pairs; sums of their squares, in units of the
+                               spread */
 } differing;
 
 static differing add_up(const xb_two *t, double spread)
@@ -36,7 +37,8 @@ static differing add_up(const xb_two *t, double spread)
     return d;
 }
 
-/* Their size: the mean square of those that differ, FURTHER unrelated ones among them. */
+/* The size of the differences: the mean square over the pairs that differ, including
+ * FURTHER unrelated ones. */
 static double size_of(double sum, double count, double unrelated)
 {
     return (sum + FURTHER * unrelated) / (count + FURTHER);

@@ -10,14 +10,14 @@
 
 /* The part missing from a point's errors: variances of the differences of means and of
  * standard deviations, and for the square of the whole its error and its part as
- * measured. All are 0 where no pair is equal. */
+ * measured. All are 0 if no pair is equal. */
 typedef struct xb_unseen {
     double mean, sd, whole_error, whole_measured;
-    int64_t differing; /* pairs */
+    int64_t differing; /* number of pairs that differ */
 } xb_unseen;
 
-/* `own`: the pool split by the data's own labelling, paired; `noise`: the square as
- * measured less the unbiased one. */
+/* `own` is the pool split by the data's own labelling, paired; `noise` is the square as
+ * measured minus the unbiased one. */
 xb_unseen xb_unseen_of(const xb_two *own, const xb_pool *pool, double noise);
 
 #endif

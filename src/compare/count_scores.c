@@ -13,7 +13,8 @@ typedef double scores[XB_COLUMNS][XB_VERSIONS];
 
 double xb_count_uniform(int64_t row)
 {
-    enum { STREAM = 1002 }; /* of XB_PURPOSE_DATA, beside the seeds of members */
+    /* Stream of XB_PURPOSE_DATA that does not collide with the seeds of members. */
+    enum { STREAM = 1002 };
     const xb_stream where = {.key = xb_key_make(1, XB_PURPOSE_DATA), .tensor = STREAM};
     return xb_stream_uniform(&where, row);
 }
@@ -39,7 +40,7 @@ static void score_mass(scores score, const xb_point *p, const xb_count_draws *d,
     for (int v = 0; v < g->versions; v++) score[XB_COLUMN_NLL][v] *= -1;
 }
 
-/* Share of the mass that is at most y, straight between nodes; y is a node unless it is
+/* The share of the mass at or below y, linear between nodes; y is a node unless it is
  * beyond all of them. */
 static double share_to(const xb_count_grid *grid, double y, int without, double kept)
 {

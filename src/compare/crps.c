@@ -11,7 +11,7 @@
 #include <float.h>
 #include <string.h>
 
-/* Of the grid, in the smallest sd. (C5) */
+/* The step of the grid, in units of the smallest sd. (C5) */
 static const double relative_step = 0.5;
 
 /* Self pairs: E|X - X'| of two copies of one component, 2 sd / sqrt(pi). */
@@ -108,7 +108,8 @@ bool xb_crps_pairs_grid(double *version, xb_point *p)
     return true;
 }
 
-/* Steps of the grid against pairs, both in evaluations of the normal cdf. */
+/* Compares the steps of the grid with the pairs, both in evaluations of the normal
+ * cdf. */
 static bool grid_pays(const xb_point *p)
 {
     if (!(p->a_min >= DBL_MIN)) return false;

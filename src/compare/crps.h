@@ -4,8 +4,9 @@
 
 #include "compare/mixture.h"
 
-/* (C5) All versions. Leaves the cdf's grid in the point if one was used. Fair
- * for versions of two draws or more, else of the mixture itself. */
+/* (C5) Computes all versions. Leaves the grid of the cdf in the point if one was used.
+ * The score is fair for versions of two draws or more, else it is that of the mixture
+ * itself. */
 void xb_crps(double *version, xb_point *p, double y, bool fair);
 
 /* The double sum of C5 by each of the three methods; all versions. These are for tests:

@@ -15,14 +15,16 @@
 
 struct xb_disagreement {
     const xb_model *model;                                  /* borrowed */
-    int64_t n, at, draws, members, classes, targets, width; /* width: values a row */
+    int64_t n, at, draws, members, classes, targets, width; /* `width` is the number of
+                                                               values per row */
     xb_jackknife groups;
-    double *between, *whole; /* [n], all draws */
+    double *between, *whole; /* [n], from all draws */
     double sum_between[XB_VERSIONS], sum_whole[XB_VERSIONS];
-    double *count; /* [groups][members], draws */
-    double *sum;   /* [groups][members][width], of values */
-    double *inner; /* [groups][members]: of squares, or of the draws' entropies */
-    double *mean;  /* [members + 1][width], of a version; the last of all members */
+    double *count; /* [groups][members], number of draws */
+    double *sum;   /* [groups][members][width], sums of values */
+    double *inner; /* [groups][members], sums of squares, or of the draws' entropies */
+    double *mean;  /* [members + 1][width], means of one version; the last row is over all
+                      members */
     double *numbers;
 };
 
@@ -48,7 +50,7 @@ xb_status xb_disagreement_create(xb_ctx *ctx, xb_disagreement **out, int64_t n,
     const int64_t targets = xb_model_target_count(ensemble);
     xb_disagreement *d = xb_new(ctx, 1, sizeof *d);
     if (!d) return XB_E_MEMORY;
-    n *= targets; /* each is a row of its own */
+    n *= targets; /* each target counts as a row */
     *d =
         (xb_disagreement){.n = n, .draws = draws, .members = members, .classes = classes};
     d->model = ensemble;
@@ -73,7 +75,8 @@ xb_status xb_disagreement_create(xb_ctx *ctx, xb_disagreement **out, int64_t n,
     return XB_OK;
 }
 
-/* Sums of one row; numbers about `centre`, so that nothing cancels. */
+/* Computes the sums of one row; numbers are taken about `centre`, so that nothing
+ * cancels. */
 static void take_row(xb_disagreement *d, const double *value, int64_t stride,
                      double centre)
 {
@@ -94,7 +97,8 @@ typedef struct parts {
     double between, whole;
 } parts;
 
-/* Member i's mean in version v and, summed over its draws, what is inside; its draws. */
+/* Computes the mean of member i in version v and, summed over its draws, the spread
+ * inside it; returns its number of draws. */
 static double fold_member(const xb_disagreement *d, int v, int64_t i, double *inside)
 {
     double draws = 0, *mean = d->mean + i * d->width;
@@ -111,7 +115,7 @@ static double fold_member(const xb_disagreement *d, int v, int64_t i, double *in
     return draws;
 }
 
-/* (P7) Of a row's numbers: variances, members weighted alike. */
+/* (P7) The parts for a row of numbers: variances, with equal weights for all members. */
 static parts of_numbers(const xb_disagreement *d, int v)
 {
     const double m = (double)d->members;
@@ -130,7 +134,7 @@ static parts of_numbers(const xb_disagreement *d, int v)
     return (parts){between, inside + between};
 }
 
-/* (P7) Of a row's classes: information. */
+/* (P7) The parts for a row of classes: information. */
 static parts of_classes(const xb_disagreement *d, int v)
 {
     const double m = (double)d->members;
@@ -147,7 +151,7 @@ static parts of_classes(const xb_disagreement *d, int v)
     return (parts){fmax(0, whole - within), fmax(0, whole - inside)};
 }
 
-/* Row i of those of the part, in all versions. */
+/* Adds row i of the rows in this part, in all versions. */
 static void add_row(xb_disagreement *d, const double *row, int64_t stride, double unit)
 {
     take_row(d, row, stride, d->classes > 0 ? 0 : row[0]);

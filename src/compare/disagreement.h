@@ -13,9 +13,9 @@ typedef struct xb_disagreement xb_disagreement;
  * targets have equal weight, each in units of its sd. */
 xb_status xb_disagreement_create(xb_ctx *ctx, xb_disagreement **out, int64_t n,
                                  int64_t draws, const xb_model *ensemble);
-/* The next `rows` of them: value [draws][rows][classes, or targets]. */
+/* Adds the next `rows` of them: value [draws][rows][classes, or targets]. */
 void xb_disagreement_add(xb_disagreement *d, const double *value, int64_t rows);
-/* After all n. */
+/* Call this after all n rows. */
 xb_score xb_disagreement_score(const xb_disagreement *d);
 void xb_disagreement_destroy(xb_disagreement *d); /* NULL is fine */
 

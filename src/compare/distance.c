@@ -25,20 +25,22 @@ typedef struct work {
     int64_t draws_a, draws_b, n, neighbours;
     const xb_distance_options *opt;
     xb_blocks blocks;
-    int64_t first;        /* of the points in hand */
-    int64_t points;       /* how many, at most POINTS */
+    int64_t first;        /* the first of the current points */
+    int64_t points;       /* number of current points, at most POINTS */
     xb_pool pool[POINTS]; /* [draws_a + draws_b] each */
-    xb_tagged *tagged;    /* behind them, and as much to sort in */
+    xb_tagged *tagged;    /* the values behind the pools, and as much memory to sort in */
     double *partner;      /* [POINTS][draws_a + draws_b], if paired */
     double *room;         /* [PIECES][3][draws_a + draws_b + 1] */
     double *pairs;        /* [POINTS][blocks][blocks], exponent other than 1 */
     double *stat;         /* [POINTS][labellings][XB_STATS] */
     double *sum;          /* [labellings][XB_STATS] */
     xb_gap_sums mean, sd, whole;
-    xb_unseen unseen[POINTS];             /* paired: of each point in hand */
-    int64_t differing;                    /* pairs, over all points */
-    double unseen_error, unseen_measured; /* of the whole, summed over the points */
-    int64_t kl_points;                    /* those that have one */
+    xb_unseen unseen[POINTS];             /* for each of the current points, if paired */
+    int64_t differing;                    /* number of pairs that differ, over all
+                                             points */
+    double unseen_error, unseen_measured; /* sums over the points, for the gap of the
+                                             whole */
+    int64_t kl_points;                    /* number of points that have a KL */
 } work;
 
 void xb_distance_options_init(xb_distance_options *opt, size_t size)
@@ -148,7 +150,7 @@ static void find_partners(xb_pool *pool, double *partner, const work *w, int64_t
     pool->partner = partner;
 }
 
-/* The values of both samples at a point, less a's first, in order. */
+/* Collects the values of both samples at a point, minus a's first, in ascending order. */
 static void make_pool(void *arg, int64_t i)
 {
     work *w = arg;
@@ -178,7 +180,7 @@ static void set_unit(xb_pool *pool, double *room, const work *w)
     pool->unit = w->opt->standardise && pool->spread > 0 ? pool->spread : 1;
 }
 
-/* With an exponent other than 1. */
+/* The energy distance with an exponent other than 1. */
 static double energy(const work *w, int64_t i, const uint8_t *label, const xb_two *t)
 {
     int blocks = w->blocks.count;
@@ -187,7 +189,7 @@ static double energy(const work *w, int64_t i, const uint8_t *label, const xb_tw
            pow(w->pool[i].unit, w->opt->exponent);
 }
 
-/* Every PIECES-th labelling at all points in hand. */
+/* Processes every PIECES-th labelling at all current points. */
 static void run_labellings(void *arg, int64_t piece)
 {
     work *w = arg;
@@ -295,8 +297,8 @@ static xb_distance distance_of(const work *w, xb_statistic which)
     return d;
 }
 
-/* Every draw is equal at every point: one and the same sample, whose gaps are exactly 0.
- */
+/* Handles samples in which every draw is equal at every point: their gaps are exactly
+ * 0. */
 static void take_as_equal(work *w)
 {
     w->mean = w->sd = (xb_gap_sums){0};

@@ -44,7 +44,7 @@ xb_verdict xb_distances_verdict(const xb_distances *d) { return d->verdict; }
 
 double xb_distances_draws_needed(const xb_distances *d)
 {
-    double most = NAN; /* of no gap: unknown */
+    double most = NAN; /* unknown if there is no gap */
     for (int i = 0; i < XB_GAPS; i++) most = fmax(most, d->gap[i].draws_needed);
     return most;
 }

@@ -17,7 +17,8 @@ xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label)
 {
     double *a = room, *b = a + pool->count + 1, *partner = b + pool->count + 1;
     int64_t n = 0, m = 0;
-    for (int64_t i = 0; i < pool->count; i++) { /* both written, one kept: no branch */
+    /* Both are written and one is kept, which avoids a branch. */
+    for (int64_t i = 0; i < pool->count; i++) {
         uint8_t side = label[pool->item[i].tag];
         a[n] = b[m] = pool->item[i].x;
         if (pool->partner) partner[n] = pool->partner[i];
@@ -27,8 +28,8 @@ xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label)
     return (xb_two){a, b, pool->partner ? partner : NULL, n, m};
 }
 
-/* Distance from x to its k-th neighbour in sorted y, k <= n. *low: start of the
- * window of the k nearest, moves up with x. */
+/* Distance from x to its k-th neighbour in sorted y, k <= n. *low is the start of the
+ * window of the k nearest values, which moves up with x. */
 static double neighbour(const double *y, int64_t n, int64_t k, double x, int64_t *low)
 {
     int64_t l = *low;
@@ -47,8 +48,8 @@ static double digamma(int64_t k)
     return sum + log(x) - 0.5 / x - series;
 }
 
-/* Sums of logarithms as the logarithm of a product, taken before it leaves the range:
- * returns what is taken. */
+/* Sums logarithms as the logarithm of a product, which is taken before the product leaves
+ * the range of a double. Returns what is taken. */
 static double logs_take(double *product, double factor)
 {
     const double large = 1e100;
@@ -62,7 +63,7 @@ static double logs_take(double *product, double factor)
     return taken + log(factor);
 }
 
-/* The k-th neighbour in b of a's i-th value, its own partner not counted. */
+/* The k-th neighbour in b of a's i-th value, not counting its own partner. */
 typedef struct window {
     int64_t k, low, low_next;
 } window;
@@ -76,7 +77,8 @@ static double other_neighbour(window *w, const xb_two *t, int64_t i)
 
 double xb_kl_neighbours(const xb_two *t, int64_t neighbours)
 {
-    int64_t own = t->n - 1, other = t->partner ? t->m - 1 : t->m; /* to be found */
+    int64_t own = t->n - 1, other = t->partner ? t->m - 1 : t->m; /* number of neighbours
+                                                                     that can be found */
     int64_t fewer = own < other ? own : other, low = 0;
     if (fewer < 1 || neighbours < 1) return NAN;
     double share = fmin(1, (double)neighbours / (double)fewer);
@@ -84,7 +86,8 @@ double xb_kl_neighbours(const xb_two *t, int64_t neighbours)
     int64_t k_own = llrint(share * (double)own);
     window w = {.k = llrint(share * (double)other)};
     for (int64_t i = 0; i < t->n; i++) {
-        double near = neighbour(t->a, t->n, k_own + 1, t->a[i], &low); /* itself is one */
+        /* The value itself is one of them. */
+        double near = neighbour(t->a, t->n, k_own + 1, t->a[i], &low);
         double far = other_neighbour(&w, t, i);
         if (!(near > 0 && far > 0)) return NAN; /* more than k values coincide */
         sum += logs_take(&product, far / near);
@@ -120,13 +123,14 @@ void xb_pool_own(xb_pool *pool, int blocks)
         double x = pool->item[i].x;
         pool->own[g].square += 2 * (x - last[g]) * below[g] * below[g];
         below[g] += tag < blocks ? 1 : -1;
-        pool->own[g].draws += 0.5; /* a's and b's are as many */
+        pool->own[g].draws += 0.5; /* a and b have equally many */
         last[g] = x;
     }
     pool->owns = blocks;
 }
 
-/* (C14) Over draws of different blocks, where those of one block depend on each other. */
+/* (C14) Sums over draws of different blocks, because draws of one block depend on each
+ * other. */
 static double energy_between(const xb_pool *pool, const uint8_t *label, double square,
                              double n)
 {
@@ -176,7 +180,8 @@ static moments moments_of(const double *x, int64_t n)
     for (int64_t i = 0; i < n; i++) sum += x[i];
     double mean = sum / (double)n;
     for (int64_t i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean);
-    return (moments){mean, n > 1 ? square / (double)(n - 1) : NAN}; /* one: unknown */
+    /* Unknown for a single value. */
+    return (moments){mean, n > 1 ? square / (double)(n - 1) : NAN};
 }
 
 double xb_pooled_sd(const xb_two *t)

@@ -13,31 +13,33 @@ typedef enum xb_statistic {
     XB_STAT_MEAN,     /* mean a - mean b */
     XB_STAT_SD,       /* (sd a - sd b) / pooled sd */
     XB_STAT_WHOLE,    /* energy distance as the square of a shift of Gaussians */
-    XB_STAT_MEASURED, /* the same of the empirical cdfs: noise included */
+    XB_STAT_MEASURED, /* the same from the empirical cdfs, noise included */
     XB_STATS
 } xb_statistic;
 
 /* Two samples in ascending order. */
 typedef struct xb_two {
     const double *a, *b;
-    const double *partner; /* [n] what b has for the draw of each a; NULL: not paired */
+    const double *partner; /* [n] the value of b for the draw of each a; NULL: not
+                              paired */
     int64_t n, m;
 } xb_two;
 
-/* The contribution to the energy distance of one block of a and its partner in b:
- * 2 integral (A - B)^2, of how many lie below, and the draws of either. */
+/* The contribution to the energy distance of one block of a and its partner in b: 2
+ * integral (A - B)^2, where A and B count the values below, and the number of draws of
+ * either. */
 typedef struct xb_block_own {
     double square, draws;
 } xb_block_own;
 
-/* All values in ascending order with their blocks, less `centre`. */
+/* All values in ascending order with their blocks, minus `centre`. */
 typedef struct xb_pool {
     xb_tagged *item; /* [count] */
     const double
         *partner; /* [count] the other sample's value of the same draw, or NULL */
     int64_t count;
     double centre; /* subtracted from every value */
-    double unit;   /* distances are given in it */
+    double unit;   /* unit in which distances are given */
     double spread; /* pooled sd of the two samples */
     int owns;      /* blocks of a whose own pairs do not count (C14); 0: they do */
     xb_block_own own[XB_JACKKNIFE_GROUPS];
@@ -47,7 +49,7 @@ typedef struct xb_pool {
 xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label);
 
 double xb_pooled_sd(const xb_two *t);
-/* (C15) `neighbours` in the smaller sample, as great a share in the other. */
+/* (C15) Uses `neighbours` in the smaller sample, and the same share in the other. */
 double xb_kl_neighbours(const xb_two *t, int64_t neighbours);
 /* Sets `own` of the first `blocks` blocks, which belong to a; those of b follow. */
 void xb_pool_own(xb_pool *pool, int blocks);
@@ -61,7 +63,7 @@ void xb_energy_blocks(double *sum, const xb_pool *pool, int blocks, double expon
 double xb_energy_of_blocks(const double *sum, const uint8_t *label, int blocks,
                            const xb_two *t, double exponent);
 
-/* All of them, the energy distance with exponent 1. */
+/* Computes all statistics, the energy distance with exponent 1. */
 void xb_distance_stats(double *stat, const xb_pool *pool, const uint8_t *label,
                        const xb_two *t, int64_t neighbours);
 

@@ -16,12 +16,13 @@
 #include "vi/model.h"
 
 enum {
-    COMPARED_MAX = 200, /* outputs compared, but at least ROWS_LEAST rows */
+    COMPARED_MAX = 200, /* largest number of outputs compared, but at least ROWS_LEAST
+                           rows */
     ROWS_LEAST = 10,
-    COMPARED_VALUES = 1 << 23, /* outputs times draws: 64 MB a law */
-    BLOCK = 1 << 10,           /* draws between two looks whether to stop */
+    COMPARED_VALUES = 1 << 23, /* largest number of outputs times draws: 64 MB per law */
+    BLOCK = 1 << 10,           /* number of draws between two checks whether to stop */
     PILOT = 1000,              /* draws used to find how many are needed */
-    PILOT_FIRST = 1 << 30,     /* where they start */
+    PILOT_FIRST = 1 << 30,     /* number of their first draw */
 };
 
 typedef struct job {
@@ -29,7 +30,7 @@ typedef struct job {
     const xb_rows *rows;
     const double *target;
     xb_evaluate_options opt;
-    int64_t outputs; /* numbers a row */
+    int64_t outputs; /* numbers per row */
     xb_evaluation *e;
 } job;
 
@@ -37,10 +38,10 @@ typedef struct job {
 typedef struct comparison {
     const job *j;
     int64_t first, draws, rows, points;
-    bool noisy;      /* numbers: also with the data's noise */
+    bool noisy;      /* for numbers, also compare with the noise of the data */
     int64_t *select; /* [rows] */
-    double *sd;      /* [members][points] of the data's noise; of counts, sizes */
-    double *z;       /* [points] room for it */
+    double *sd;      /* [members][points] sds of the data's noise; for counts, sizes */
+    double *z;       /* [points], memory for draws of it */
     double *base, *base_noisy, *other; /* [draws][points] */
     xb_sampler *normal;
 } comparison;
@@ -168,15 +169,16 @@ static xb_status distance(xb_ctx *ctx, const comparison *c, xb_distances **out,
     xb_distance_options opt = xb_distance_options_default();
     opt.paired = true;
     opt.standardise = true;
-    opt.permutations = 0; /* the verdicts come from the paired gaps */
-    opt.neighbours = -1;  /* and KL is bounded */
+    opt.permutations = 0; /* permutations are not needed: the verdicts come from the
+                             paired gaps */
+    opt.neighbours = -1;  /* KL is bounded, not estimated */
     opt.tolerance = c->j->opt.tolerance;
     opt.seed = c->j->opt.seed;
     return xb_distance_samples(ctx, out, base, c->draws, c->other, c->draws, c->points,
                                &opt);
 }
 
-/* Of the mean probabilities, root mean square. */
+/* The root mean square difference of the mean probabilities. */
 static double mean_gap(const comparison *c)
 {
     double square = 0;
@@ -204,8 +206,8 @@ static xb_status compare_law(xb_ctx *ctx, comparison *c, xb_evaluated_law *law)
     return distance(ctx, c, &law->predictive, c->base_noisy);
 }
 
-/* Standard deviations of the data's noise; of counts their sizes, the same for all rows.
- */
+/* Finds the standard deviations of the data's noise; for counts, their sizes, which are
+ * the same for all rows. */
 static xb_status find_noise(xb_ctx *ctx, const comparison *c)
 {
     const xb_model *m = c->j->model;
@@ -263,7 +265,7 @@ static xb_status score_laws(xb_ctx *ctx, const job *j)
 
 /* ---- how many draws */
 
-/* For the verdicts: 1.5 times the number that the undecided gaps need. */
+/* The number for the verdicts: 1.5 times what the undecided gaps need. */
 static xb_status wanted_by_verdicts(xb_ctx *ctx, double *most, const job *j)
 {
     const double margin = 1.5;
@@ -283,7 +285,8 @@ static xb_status wanted_by_verdicts(xb_ctx *ctx, double *most, const job *j)
     return status;
 }
 
-/* For a single law: the Monte Carlo error may add half a percent to the error over rows.
+/* The number for a single law: the Monte Carlo error may increase the error over rows by
+ * half a percent.
  */
 static xb_status wanted_by_scores(xb_ctx *ctx, double *most, const job *j)
 {
@@ -308,12 +311,13 @@ static xb_status find_draws(xb_ctx *ctx, const job *j)
     return XB_OK;
 }
 
-/* ---- the whole */
+/* ---- the whole evaluation */
 
 static xb_status check(xb_ctx *ctx, const job *j, const xb_law *const *laws,
                        int64_t n_laws)
 {
-    const int64_t most = (int64_t)XB_DRAWS_MAX; /* at once: 80 MB an output of a row */
+    const int64_t most = (int64_t)XB_DRAWS_MAX; /* all draws are in memory: 80 MB for each
+                                                   output of a row */
     if (j->rows->n < 1 || n_laws < 0 || (n_laws > 0 && !laws))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld rows under %lld laws: expected 1 or more and 0 or more",
@@ -327,7 +331,7 @@ static xb_status check(xb_ctx *ctx, const job *j, const xb_law *const *laws,
     return XB_OK;
 }
 
-/* Each law with its name. */
+/* Copies the laws with their names. */
 static xb_status take_laws(xb_ctx *ctx, const job *j, const xb_law *const *laws,
                            int64_t n_laws)
 {

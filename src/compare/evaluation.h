@@ -9,14 +9,14 @@ enum { XB_FINDINGS_MAX = 6 };
 
 typedef struct xb_evaluated_law {
     xb_law *law;
-    char *name; /* in texts */
+    char *name; /* name in texts */
     xb_scores *scores;
-    /* From the first law, not for the first itself: */
+    /* Differences from the first law; unused for the first law itself: */
     xb_distances *outputs;
-    xb_distances *predictive; /* numbers */
+    xb_distances *predictive; /* for numbers */
     double kl_at_least;
-    double probability_gap;  /* classes */
-    xb_score nll_difference; /* numbers */
+    double probability_gap;  /* for classes */
+    xb_score nll_difference; /* for numbers */
     char *finding[XB_FINDINGS_MAX];
     int64_t findings;
     char *needed; /* NULL: a verdict was reached */

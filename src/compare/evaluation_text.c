@@ -90,7 +90,7 @@ static xb_status describe_predictive(xb_ctx *ctx, xb_evaluated_law *law)
     return say(ctx, next(law), "NLL differs by %s (error over rows)", text);
 }
 
-/* The draws for which C17 expects a verdict, as far as one can run them. */
+/* The number of draws for which C17 expects a verdict, if that number is feasible. */
 static xb_status describe_needed(xb_ctx *ctx, xb_evaluated_law *law)
 {
     const xb_distances *d = law->outputs;
@@ -114,7 +114,8 @@ xb_status xb_evaluation_describe(xb_ctx *ctx, xb_evaluation *e)
     for (int64_t i = 1; i < e->laws; i++) {
         xb_evaluated_law *law = &e->law[i];
         XB_TRY(describe_needed(ctx, law));
-        if (e->draws < 2) continue; /* no spread, no noise: gaps would read 0 or NaN */
+        /* With one draw there is no spread and no noise, so gaps would be 0 or NaN. */
+        if (e->draws < 2) continue;
         XB_TRY(describe_gaps(ctx, law));
         XB_TRY(describe_kl(ctx, law, e->law[0].name));
         XB_TRY(describe_predictive(ctx, law));

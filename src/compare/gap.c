@@ -31,7 +31,8 @@ double xb_gap_reach(int groups)
 
 double xb_gap_draws_least(double memory)
 {
-    const double independent = 20, in_group = 5; /* draws; times the memory */
+    const double independent = 20, in_group = 5; /* numbers of draws; the second is
+                                                    multiplied by the memory */
     return fmax(independent, ceil(XB_JACKKNIFE_GROUPS * in_group * (memory - 1)));
 }
 
@@ -88,7 +89,8 @@ static double above(const xb_gap_square *q, double reach)
                  : c; /* d = c sqrt(1 + d / measured) */
 }
 
-/* Errors of squares shrink like 1/S where there is no gap, like 1/sqrt S with one. */
+/* Errors of squares shrink like 1/S if there is no gap, and like 1/sqrt S if there is
+ * one. */
 static double square_growth(const xb_gap_square *q, double reach, double tolerance)
 {
     double room = tolerance * tolerance - q->fair, limit = fabs(room);

@@ -15,26 +15,27 @@ typedef struct xb_gap_sums {
 
 void xb_gap_add(xb_gap_sums *gap, double value, double error, int64_t point);
 
-/* What the samples were. */
+/* What is known about the samples. */
 typedef struct xb_gap_case {
-    int64_t n, draws; /* points; draws of the smaller sample */
-    int groups;       /* of the jackknife */
+    int64_t n, draws; /* number of points; number of draws of the smaller sample */
+    int groups;       /* groups of the jackknife */
     double least;     /* draws below which there is no verdict */
     double tolerance;
 } xb_gap_case;
 
-/* With fewer draws their own noise is unknown; `memory` as in the options. */
+/* With fewer draws than this the noise of the draws is unknown; `memory` as in the
+ * options. */
 double xb_gap_draws_least(double memory);
 
-/* The number of standard errors of the bounds, such as to make those of the three gaps
+/* The number of standard errors in the bounds that makes the bounds of the three gaps
  * hold jointly with 95 % confidence. */
 double xb_gap_reach(int groups);
 
-/* Of differences. */
+/* The gap of differences. */
 xb_gap xb_gap_of(const xb_gap_sums *sums, const xb_gap_case *c);
-/* Of an unbiased square, its error, and the square as measured, noise included; `unseen`
- * is the part of the noise that the draws did not show (coincide.h); `sums` has the
- * points' squares. */
+/* An unbiased square, its error, and the square as measured, noise included; `unseen` is
+ * the part of the noise that the draws did not show (coincide.h); `sums` has the points'
+ * squares. */
 typedef struct xb_gap_square {
     double fair, error, measured, unseen;
 } xb_gap_square;

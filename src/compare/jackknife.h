@@ -28,14 +28,15 @@ xb_jackknife xb_jackknife_make(int64_t draws);
  * nothing cancels. */
 void xb_jackknife_fold(double *version, const double *group, const xb_jackknife *g);
 
-/* (C20) For scores that count points, which jump: from its versions, a mean over draws as
- * XB_SHAKES other runs might have had it. Noise of the true size moves as many points
- * across an edge as another run does; the changes of the jackknife are 4.4 times smaller,
- * and jumps do not shrink in proportion. All calls of xb_jackknife_shake() belong
- * together: shake r of every point is one run. */
+/* (C20) For scores that count points, which jump: derives from the versions of a mean
+ * over draws the values that XB_SHAKES other runs might have found. Noise of the true
+ * size moves as many points across an edge as another run does; the changes of the
+ * jackknife are 4.4 times smaller, and jumps do not shrink in proportion. All calls of
+ * xb_jackknife_shake() belong together: shake r of every point is one run. */
 void xb_jackknife_shake(double shaken[XB_SHAKES], const double *version,
                         const xb_jackknife *g);
-/* Their standard deviation, of a score of each; NAN for a single draw. */
+/* The standard deviation over the shakes of a score that each of them gave; NAN for a
+ * single draw. */
 double xb_jackknife_shake_error(const double score[XB_SHAKES], const xb_jackknife *g);
 
 /* (C2) The standard error from the values without each group; NAN for count < 2. */

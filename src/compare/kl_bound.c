@@ -22,23 +22,25 @@ enum { LEVELS = 6, BINS_MOST = 1 << (2 * LEVELS), BIN_LEAST = 25, PIECES = 8 };
 
 typedef struct work {
     const double *a, *b;
-    int64_t draws, n, half; /* draws learnt from */
+    int64_t draws, n, half; /* `half` is the number of draws learnt from */
     int levels;
-    xb_jackknife groups; /* of the other draws */
+    xb_jackknife groups; /* groups of the other draws */
     double *sorted;      /* [PIECES][half] */
     double *sum;         /* [n][LEVELS][XB_JACKKNIFE_GROUPS] */
     xb_status status[PIECES];
 } work;
 
-/* What is learnt at one point. */
+/* What was learnt at one point. */
 typedef struct ratios {
-    int bins;                                          /* of the finest level */
+    int bins;                                          /* bins of the finest level */
     double edge[BINS_MOST];                            /* [bins - 1], ascending */
-    int32_t a[BINS_MOST], b[BINS_MOST];                /* values of the first half */
+    int32_t a[BINS_MOST], b[BINS_MOST];                /* numbers of values of the first
+                                                          half */
     double f[LEVELS][BINS_MOST], e[LEVELS][BINS_MOST]; /* f, exp(f) - 1 */
 } ratios;
 
-/* Edges that are at most x. Bins of a coarser level are unions of 4, 16, .. of these. */
+/* The number of edges that are at most x. Bins of a coarser level are unions of 4, 16,
+ * ... of these bins. */
 static int bin_of(const ratios *r, double x)
 {
     int low = 0, high = r->bins - 1;
@@ -54,7 +56,7 @@ static int bin_of(const ratios *r, double x)
 
 static int shift_of(const work *w, int level) { return 2 * (w->levels - 1 - level); }
 
-/* (C22) Where ties leave a bin too few values of Q, f is 0: that is allowed too. */
+/* (C22) If ties leave a bin with too few values of Q, f is 0, which is also valid. */
 static void learn_level(ratios *r, const work *w, int level)
 {
     int shift = shift_of(w, level), width = 1 << shift;

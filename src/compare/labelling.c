@@ -1,7 +1,7 @@
 /* labelling.c: see labelling.h; maths C2, C16. Permutations of whole blocks keep
- * dependent neighbours together and cost one look-up a value; 20 blocks a sample
- * have 1e11 of them. Random words by Philox: permutation r is sample r, balanced ones are
- * step 1. */
+ * dependent neighbours together and cost one look-up per value; with 20 blocks in each
+ * sample there are 1e11 of them. Random words come from Philox: permutation r is sample
+ * r, and balanced labellings are step 1. */
 #include "compare/labelling.h"
 
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static void label_without(uint8_t *label, const xb_blocks *b, int group)
     }
 }
 
-/* `take` of `count` blocks at random are a's, the others b's (Knuth's algorithm S). */
+/* Labels `take` of `count` random blocks as a's and the others as b's (Knuth's algorithm
+ * S). */
 static void deal(uint8_t *label, int count, int take, const xb_stream *where, int first)
 {
     for (int i = 0; i < count; i++) {

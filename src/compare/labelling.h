@@ -1,9 +1,9 @@
 /* labelling.h: which draws count as sample a and which as b.
  *
  * The draws of both samples are cut into blocks of one size, and a labelling says for
- * each block: a, b, or left out. The data's own labelling, one for each group of the
- * jackknife (C2), one for each permutation, and some that give a and b the same share
- * of both samples (C16): every statistic is one function of sorted values and a
+ * each block: a, b, or left out. There are the data's own labelling, one for each group
+ * of the jackknife (C2), one for each permutation, and some that give a and b the same
+ * share of both samples (C16). So every statistic is one function of sorted values and a
  * labelling. */
 #ifndef XB_COMPARE_LABELLING_H
 #define XB_COMPARE_LABELLING_H
@@ -19,7 +19,7 @@ typedef struct xb_blocks {
     int64_t size; /* draws in a block; the last of each sample may be smaller */
     int count_a;  /* blocks 0 .. count_a - 1 are of a, the others of b */
     int count;    /* all blocks */
-    int groups;   /* of the jackknife: at most 20, or 0 if a sample is too small */
+    int groups;   /* groups of the jackknife: at most 20, or 0 if a sample is too small */
     int permutations;
     int balanced;   /* 40, or as many as permutations */
     int labellings; /* 1 + groups + permutations + balanced, in this order */

@@ -1,10 +1,10 @@
 /* mixture.c: cdf, log density and quantiles of a Gaussian mixture over draws;
  * maths C3, C4, C6, C7.
  *
- * Quantiles by Halley's steps inside a shrinking bracket, started on the grid the
- * CRPS has made: two looks at the mixture each. The versions without a group are one
- * Newton step away. A mixture without any spread is a sample: order statistics.
- * Quantiles agree with their cdf to 1e-12 (tests/test_score.c). */
+ * Quantiles by Halley's steps inside a shrinking bracket, started on the grid that the
+ * CRPS has made: two evaluations of the mixture each. The versions without a group are
+ * one Newton step away. A mixture without any spread is a sample, so its quantiles are
+ * order statistics. Quantiles agree with their cdf to 1e-12 (tests/test_score.c). */
 #include "compare/mixture.h"
 
 #include <float.h>
@@ -74,7 +74,7 @@ void xb_mixture_pit(double *version, const xb_point *p, double y)
     }
 }
 
-/* log N(y; m, sd^2); a point mass is infinite at its place and nothing elsewhere. */
+/* log N(y; m, sd^2); a point mass is infinite at its position and 0 elsewhere. */
 static double log_normal(double y, double m, double sd)
 {
     if (sd < DBL_MIN) return y == m ? INFINITY : -INFINITY;
@@ -137,7 +137,7 @@ void xb_mixture_joint_density(double *version, const xb_mixture *in, int64_t fir
     xb_log_means(version, group, g, 0.5 * (double)targets * log(2 * M_PI)); /* (C30) */
 }
 
-/* (C7) Order statistics, linear between them; place counted from 1. */
+/* (C7) Order statistics, linear between them; positions count from 1. */
 static double order_quantile(const double *x, int64_t n, double level)
 {
     double place = level * (double)(n + 1);
@@ -162,7 +162,7 @@ typedef struct bracket {
     double low, high, guess;
 } bracket;
 
-/* Where the grid's cdf passes the level. */
+/* The interval in which the grid's cdf passes the level. */
 static bracket grid_bracket(const xb_point *p, double level)
 {
     const xb_grid *g = &p->grid;
@@ -186,7 +186,8 @@ static double total(const double *group, int count)
     return sum;
 }
 
-/* One Halley step from z towards `want`; may be anything where the density is 0. */
+/* One Halley step from z towards `want`; the result is meaningless if the density is
+ * 0. */
 static double halley(const xb_mixture_sums *at, int count, double z, double want)
 {
     double pdf = total(at->pdf, count);
@@ -194,11 +195,12 @@ static double halley(const xb_mixture_sums *at, int count, double z, double want
     return z - newton / (1 - 0.5 * newton * at->slope / pdf);
 }
 
-/* Returns the quantile; *z and *at the last place looked at, next to it. */
+/* Returns the quantile; *z and *at are the last point evaluated, which is next to it. */
 static double solve(const xb_point *p, double level, double *z, xb_mixture_sums *at)
 {
     enum { STEPS = 200 };
-    const double close = 1e-4; /* of the sd: Halley's error is its cube */
+    const double close = 1e-4; /* in units of the sd: the remaining error is of the order
+                                  of its cube */
     bracket b = grid_bracket(p, level);
     double want = level * (double)p->draws, next = b.guess;
     for (int i = 0; i < STEPS; i++) {

@@ -24,26 +24,26 @@ typedef struct xb_point {
     const xb_normal_table *normal;
     int64_t draws;
     double *m, *a, *inverse;   /* [draws] mean, sd, 1 / sd (0 for a point mass) */
-    double *plain;             /* [draws] spare */
+    double *plain;             /* [draws] spare memory */
     xb_tagged *sorted, *spare; /* [draws] means in order with their groups, if discrete */
     bool discrete;             /* every sd is 0: quantiles are order statistics */
     double a_min, a_max;
-    double lower, upper; /* no mass beyond */
+    double lower, upper; /* there is no mass beyond */
     xb_grid grid;
 } xb_point;
 
-/* After m and a are filled: everything else. */
+/* Computes everything else after m and a are filled. */
 void xb_point_prepare(xb_point *p);
 
 typedef struct xb_mixture_sums {
     double cdf[XB_JACKKNIFE_GROUPS],
         pdf[XB_JACKKNIFE_GROUPS]; /* sums over the draws of each group */
-    double slope;                 /* of the density, sum over all draws */
+    double slope;                 /* slope of the density, sum over all draws */
 } xb_mixture_sums;
 
 void xb_mixture_at(xb_mixture_sums *out, const xb_point *p, double z);
 
-/* (C6) Predictive cdf at y, half of what sits at y itself; all versions. */
+/* (C6) The predictive cdf at y, counting half of the mass at y itself; all versions. */
 void xb_mixture_pit(double *version, const xb_point *p, double y);
 
 /* log of a sum of exponentials, as the largest and the sum relative to it. */
@@ -52,7 +52,7 @@ typedef struct xb_log_sum {
 } xb_log_sum;
 
 void xb_log_add(xb_log_sum *l, double top, double sum);
-/* The log of the mean over draws, from the sums of groups, less `constant`. */
+/* The log of the mean over draws, from the sums of groups, minus `constant`. */
 void xb_log_means(double *version, const xb_log_sum group[XB_JACKKNIFE_GROUPS],
                   const xb_jackknife *groups, double constant);
 

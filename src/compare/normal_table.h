@@ -1,10 +1,10 @@
 /* normal_table.h: the normal distribution and density, fast, from a table.
  *
- * Scores of mixtures need the cdf of every component at dozens of places: erfc would
- * be most of the time. Nodes 1/256 apart, Taylor's series about the nearest (C1):
- * absolute error of the cdf 4e-16, of the density 7e-16, against erfc and exp. Beyond
- * 8.5 the cdf is taken as 0 or 1 (off by 1e-17). The table belongs to the call that
- * makes it: the library has no globals. */
+ * Scores of mixtures need the cdf of every component at dozens of places: erfc would take
+ * most of the time. Nodes are 1/256 apart, with a Taylor series about the nearest one
+ * (C1). Compared with erfc and exp, the absolute error of the cdf is 4e-16, that of the
+ * density 7e-16. Beyond 8.5 the cdf is taken as 0 or 1, which is off by 1e-17. The table
+ * belongs to the call that makes it: the library has no globals. */
 #ifndef XB_COMPARE_NORMAL_TABLE_H
 #define XB_COMPARE_NORMAL_TABLE_H
 
@@ -19,7 +19,7 @@ typedef struct xb_normal_pair {
 } xb_normal_pair;
 
 typedef struct xb_normal_table {
-    xb_normal_pair node[XB_NORMAL_NODES]; /* at (i - 2176) / 256 */
+    xb_normal_pair node[XB_NORMAL_NODES]; /* the values at (i - 2176) / 256 */
 } xb_normal_table;
 
 void xb_normal_table_fill(xb_normal_table *table);

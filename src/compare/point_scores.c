@@ -16,7 +16,7 @@ void xb_point_moments(scores score, const xb_point *p, double y)
     for (int64_t s = 0; s < p->draws; s++) centre += p->m[s] / (double)p->draws;
     for (int b = 0; b < g->count; b++)
         for (int64_t s = g->start[b]; s < g->start[b + 1]; s++) {
-            double e = p->m[s] - centre; /* about the mean: nothing cancels */
+            double e = p->m[s] - centre; /* about the mean, so that nothing cancels */
             d[b] += e, d2[b] += e * e;
             a2[b] += p->a[s] * p->a[s];
         }
@@ -35,7 +35,7 @@ void xb_point_moments(scores score, const xb_point *p, double y)
     }
 }
 
-/* (C3), or (C4) for plain samples; after the moments. */
+/* (C3), or (C4) for plain samples; called after the moments. */
 static void score_density(scores score, const xb_point *p, double y, bool samples)
 {
     const double *sd = p->a;
@@ -81,6 +81,6 @@ void xb_point_score(double score[XB_COLUMNS][XB_VERSIONS], xb_point *p, double y
     xb_point_moments(score, p, y);
     score_density(score, p, y, samples);
     xb_crps(score[XB_COLUMN_CRPS], p, y, opt->fair);
-    score_quantiles(score, p, y, opt); /* on the grid that CRPS left */
+    score_quantiles(score, p, y, opt); /* uses the grid that CRPS left */
     xb_mixture_pit(score[XB_COLUMN_PIT], p, y);
 }

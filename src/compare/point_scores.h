@@ -24,7 +24,7 @@ void xb_point_moments(double score[XB_COLUMNS][XB_VERSIONS], const xb_point *p, 
 /* (C7) */
 double xb_pinball(double y, double quantile, double level);
 
-/* score[column][version], of the target y; `samples` for a predictive of plain
+/* score[column][version] for the target y; `samples` is true for a predictive of plain
  * samples, whose density is a kernel estimate. */
 void xb_point_score(double score[XB_COLUMNS][XB_VERSIONS], xb_point *p, double y,
                     bool samples, const xb_score_options *opt);

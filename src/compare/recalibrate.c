@@ -24,8 +24,8 @@ static void find_levels(double *level, const double *pit, int64_t n)
     }
 }
 
-/* The share of mass below, once recalibrated: the levels' inverse, linear between knots;
- * in the middle where several knots have one value. */
+/* The recalibrated share of mass below: the inverse of the levels, linear between knots,
+ * and in the middle if several knots have the same value. */
 static double share_below(const double *level, double pit)
 {
     int below = 0, reached = 0;
@@ -49,7 +49,7 @@ static xb_status check(xb_ctx *ctx, const xb_scores *s)
                    (long long)xb_scores_points(s), LEAST);
 }
 
-/* Every `stride`-th value from `first` on, ascending. */
+/* Uses every `stride`-th value from `first` on, in ascending order. */
 static xb_status levels_of(xb_ctx *ctx, double *level, const double *pit, int64_t n,
                            int64_t first, int64_t stride)
 {
@@ -72,7 +72,8 @@ xb_status xb_model_calibrate(xb_ctx *ctx, xb_model *model, const xb_scores *held
     return xb_model_set_calibration(ctx, model, level);
 }
 
-/* Each half by the levels of the other, or all by those of the model. */
+/* Recalibrates each half by the levels of the other half, or all by those of the
+ * model. */
 static xb_status recalibrate(xb_ctx *ctx, double *mass, const double *pit, int64_t n,
                              const xb_model *model)
 {

@@ -1,6 +1,7 @@
-/* score_bytes.c: scores as bytes, from one process to another (crossbayes/work.h). Both
- * know the shape of the scores, that of `like`, and have the same build, so only numbers
- * are sent: the scores, the arrays, the doubt, then the same of each target. */
+/* score_bytes.c: packs scores into bytes for another process (crossbayes/work.h). Both
+ * processes know the shape of the scores, which is that of `like`, and have the same
+ * build, so only numbers are sent: the scores, the arrays, the doubt, then the same for
+ * each target. */
 #include <string.h>
 
 #include "compare/score_items.h"

@@ -3,8 +3,8 @@
  * The predictive is the mean over draws; every score is also computed without each group
  * of draws, and scores that count points are perturbed (jackknife.h). Points are divided
  * into at most 64 pieces whose sums are added in order. 1000 draws x 1000 points x 10
- * classes in about 0.13 s on one core, the entropies of single draws being most of it.
- * Points may come in parts (scorer.h). */
+ * classes take about 0.13 s on one core, mostly for the entropies of single draws. Points
+ * may come in parts (scorer.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,24 +19,25 @@ enum { PIECES = 64, BINS_MAX = 1000000 };
 
 typedef enum column { HIT, NLL, BRIER, ENTROPY, INFORMATION, COLUMNS } column;
 
-/* Sums over the points of a piece, for one version: where they are in one block. */
+/* The sums over the points of a piece for one version, as positions in one block. */
 typedef struct tally {
     double *sum;                       /* [COLUMNS] */
     double *count, *confidence, *hits; /* [bins] each */
 } tally;
 
 struct xb_class_scorer {
-    const xb_class_draws *in; /* the part in hand */
+    const xb_class_draws *in; /* the current part */
     const int64_t *label;
-    int64_t at; /* its first point */
+    int64_t at; /* index of its first point */
     int64_t n, draws, classes;
     int64_t bins;
     xb_jackknife groups;
     int64_t pieces;
     double *scratch;    /* [pieces][groups + versions + shakes][classes] */
-    double *value;      /* [columns][n], all draws */
+    double *value;      /* [columns][n], from all draws */
     double *confidence; /* [n] */
-    double *part;       /* [pieces + 1][versions][COLUMNS + 3 bins]; the last of all */
+    double *part;       /* [pieces + 1][versions][COLUMNS + 3 bins]; the last is the
+                           total */
     double *shaken;     /* [pieces][shakes][1 + bins]: hits, excess confidence */
     double *numbers;
 };
@@ -46,7 +47,8 @@ typedef xb_class_scorer work;
 static xb_status check_row(xb_ctx *ctx, const double *p, int64_t classes, int64_t draw,
                            int64_t point)
 {
-    const double tolerance = 1e-4; /* float32 soft maxima of many classes pass */
+    const double tolerance = 1e-4; /* softmax outputs of many classes in float32 are
+                                      within it */
     double sum = 0;
     for (int64_t c = 0; c < classes; c++) {
         if (!(p[c] >= 0 && p[c] <= 1 + tolerance))
@@ -109,7 +111,7 @@ static xb_status check_sizes(xb_ctx *ctx, int64_t n, int64_t draws, int64_t clas
 
 static int64_t tally_size(const work *w) { return COLUMNS + 3 * w->bins; }
 
-/* Piece w->pieces is all of them together. */
+/* Piece number w->pieces is the total of all pieces. */
 static tally tally_of(const work *w, int64_t piece, int version)
 {
     double *at = w->part + (piece * w->groups.versions + version) * tally_size(w);
@@ -185,7 +187,7 @@ static void mean_without(double *mean, const double *group, const work *w, int v
     for (int64_t c = 0; c < classes; c++) mean[c] /= w->groups.kept[version];
 }
 
-/* The first of the largest. */
+/* The index of the largest probability; the first one if several are equal. */
 static int64_t best_of(const double *p, int64_t classes)
 {
     int64_t best = 0;
@@ -222,7 +224,7 @@ static void count_point(tally t, const double score[COLUMNS], double confidence,
     t.hits[bin] += score[HIT];
 }
 
-/* Hits of a shake, and in each bin how far confidences add up to more. */
+/* The hits of a shake, and for each bin the sum by which confidences exceed hits. */
 static double *shaken_sums(const work *w, int64_t piece, int shake)
 {
     return w->shaken + (piece * XB_SHAKES + shake) * (1 + w->bins);
@@ -305,11 +307,12 @@ static double calibration_error(const work *w)
     return sum / (double)w->n;
 }
 
-/* Points count with the sign of their bin's excess of confidence. */
+/* Each point counts with the sign of its bin's excess of confidence. */
 static double calibration_std_error(const work *w)
 {
     const tally t = all_of(w, 0);
-    double *signed_gap = w->value + INFORMATION * w->n; /* its scores are taken */
+    double *signed_gap = w->value + INFORMATION * w->n; /* this memory is free: its scores
+                                                           have been taken */
     for (int64_t i = 0; i < w->n; i++) {
         int64_t b = xb_confidence_bin(w->confidence[i], w->bins);
         double excess = t.confidence[b] - t.hits[b];
@@ -335,7 +338,7 @@ static void fill_arrays(xb_scores *out, const work *w)
                (size_t)w->n * sizeof(double));
 }
 
-/* Accuracy and ECE of each shake, of the tallies of all pieces. */
+/* Accuracy and ECE of each shake, from the tallies of all pieces. */
 static void sum_shakes(double hits[XB_SHAKES], double ece[XB_SHAKES], const work *w)
 {
     for (int r = 0; r < XB_SHAKES; r++) {

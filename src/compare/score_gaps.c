@@ -11,7 +11,7 @@
 
 enum { SCORES = 3, ROWS_LEAST = 20, GROUPS_MOST = 1 << 20 };
 
-/* A score, and the array of its points. `root`: of their mean. */
+/* A score and the array of its points. `root`: the score is the root of their mean. */
 typedef struct scored {
     const char *name, *points;
     bool root;
@@ -59,7 +59,8 @@ static xb_status difference_of(xb_ctx *ctx, xb_score *out, const scored *what,
     return XB_OK;
 }
 
-/* One point, whose error is that over rows and draws; a verdict needs rows. */
+/* Judges one difference, whose error is that over rows and draws; a verdict needs enough
+ * rows. */
 static void judge(xb_score_gaps *g, int i, int64_t n, int64_t better)
 {
     const xb_score d = g->difference[i];

@@ -1,5 +1,5 @@
 /* score_items.c: the names of scores and of the arrays behind them, and access to them.
- * A further score is a place in score_items.h and a row here. */
+ * To add a score, add an entry to score_items.h and a row here. */
 #include "compare/score_items.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* score_model.c: a model's scores on rows with targets: the draws of some rows at a
- * time (predict/draws.c) into a scorer (scorer.h). Draw s is the same for every row
+/* score_model.c: a model's scores on rows with targets. The draws of a few rows at a time
+ * (predict/draws.c) are passed to a scorer (scorer.h). Draw s is the same for every row
  * (maths P1), so dividing the rows changes scores only by rounding. */
 #include <math.h>
 #include <stdlib.h>
@@ -14,30 +14,31 @@
 #include "predict/predict.h"
 #include "vi/model.h"
 
-enum { VALUES_MAX = 1 << 22 }; /* doubles of draws at a time: 32 MB */
+enum { VALUES_MAX = 1 << 22 }; /* largest number of drawn doubles at a time: 32 MB */
 
 typedef struct work {
     const xb_model *model;
     const xb_predict_options *opt;
     int64_t n, outputs, chunk;
     double *value;  /* [draws][chunk][outputs] */
-    double *size;   /* [members][targets] of counts, else NULL */
-    double *noise;  /* [members][chunk][outputs] aleatoric, of numbers */
-    double *sd;     /* [draws][chunk][outputs] the same by draw; one posterior: `noise` */
+    double *size;   /* [members][targets] for counts, else NULL */
+    double *noise;  /* [members][chunk][outputs] aleatoric sds, for numbers */
+    double *sd;     /* [draws][chunk][outputs] the same for each draw; for one posterior
+                       it is `noise` */
     int64_t *label; /* [chunk] */
     int64_t members;
-    xb_disagreement *disagreement; /* of an ensemble */
+    xb_disagreement *disagreement; /* for an ensemble */
     xb_target_scorer *numbers;
     xb_class_scorer *classes;
 } work;
 
-/* Draws do not share one standard deviation. */
+/* Whether draws have different standard deviations. */
 static bool by_draw(const work *w)
 {
     return !xb_model_of_counts(w->model) && (w->members > 1 || xb_noise_varies(w->model));
 }
 
-/* A scorer of numbers, or of counts. */
+/* Makes a scorer of numbers, or of counts. */
 static xb_status make_scorer(xb_ctx *ctx, work *w)
 {
     XB_TRY(xb_target_scorer_create(ctx, &w->numbers, w->n, w->chunk, w->opt->draws,

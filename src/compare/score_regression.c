@@ -2,9 +2,9 @@
  *
  * Checks the arguments, plans the memory, divides the test points into at most 64 pieces
  * with their own scratch, and sums up: leave-one-group-out sums per piece, added in the
- * order of the pieces, so the bytes do not depend on threads. 1000 draws x 1000 points in
- * about 0.45 s on one core. Points may come in parts (scorer.h); the sums go on. The
- * arithmetic of one point is in point_scores.c. */
+ * order of the pieces, so the bytes do not depend on threads. 1000 draws x 1000 points
+ * take about 0.45 s on one core. Points may come in parts (scorer.h); the sums continue.
+ * The arithmetic of one point is in point_scores.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,23 +25,23 @@ enum { PIECES = 64 };
 #define SCORED_MOST 1e75
 
 struct xb_regression_scorer {
-    const xb_mixture *in; /* the part in hand */
+    const xb_mixture *in; /* the current part */
     const double *y;
-    int64_t at; /* its first point */
+    int64_t at; /* index of its first point */
     int64_t n, draws;
     xb_score_options opt;
     xb_jackknife groups;
     xb_normal_table normal;
     int64_t pieces;
     xb_point *point; /* [pieces], scratch */
-    double *value;   /* [columns][n], all draws */
+    double *value;   /* [columns][n], from all draws */
     double *sum;     /* [pieces][columns][versions] */
     double *pit;     /* [versions][n] */
-    double *numbers; /* blocks behind the above */
+    double *numbers; /* the block that holds the arrays above */
     xb_tagged *tagged;
-    const double *size; /* [members] of counts; NULL: other numbers */
+    const double *size; /* [members] sizes for counts; NULL: other numbers */
     int64_t members;
-    double *room; /* [pieces] grids of them */
+    double *room; /* [pieces] memory for the grids of counts */
 };
 
 typedef xb_regression_scorer work;
@@ -106,7 +106,7 @@ void xb_regression_scorer_destroy(work *w)
     free(w);
 }
 
-/* Cuts one block into the scratch of every piece. */
+/* Divides one block into the scratch memory of all pieces. */
 static void share_out(work *w, double *block)
 {
     int64_t draws = w->draws;
@@ -171,7 +171,7 @@ xb_status xb_regression_scorer_count(xb_ctx *ctx, work *w, const double *size,
     return w->room ? XB_OK : XB_E_MEMORY;
 }
 
-/* (C40) The point in hand of a piece, row `at` of all. */
+/* (C40) Scores the current point of a piece, which is row `at` of all. */
 static void score_count(double score[XB_COLUMNS][XB_VERSIONS], work *w, int64_t piece,
                         double y, int64_t at)
 {
@@ -183,7 +183,7 @@ static void score_count(double score[XB_COLUMNS][XB_VERSIONS], work *w, int64_t 
                          &w->opt);
 }
 
-/* The columns of one point out of the rows of all. */
+/* Collects the values of one point from the rows of all draws. */
 static void gather(xb_point *p, const xb_mixture *in, int64_t i)
 {
     for (int64_t s = 0; s < in->draws; s++) {
@@ -238,7 +238,7 @@ static void score_columns(xb_score *score, const work *w)
     score[XB_NUMBER_EPISTEMIC] = xb_score_root(column_score(w, XB_COLUMN_EPISTEMIC));
     score[XB_NUMBER_ALEATORIC] = xb_score_root(column_score(w, XB_COLUMN_ALEATORIC));
     score[XB_NUMBER_SHARPNESS] = xb_score_root(column_score(w, XB_COLUMN_TOTAL));
-    if (w->draws < 3) /* one draw is left, which has no spread to vary */
+    if (w->draws < 3) /* only one draw is left, which has no spread that could vary */
         score[XB_NUMBER_EPISTEMIC].mc_error = score[XB_NUMBER_SHARPNESS].mc_error = NAN;
 }
 
@@ -258,8 +258,8 @@ static bool is_inside(double pit, const work *w)
     return fabs(2 * pit - 1) <= w->opt.interval;
 }
 
-/* Coverage of the points whose epistemic variance is `least` or more, `count` of them:
- * all of them, and (C20) its error over draws. */
+/* The coverage of the `count` points whose epistemic variance is `least` or more, with
+ * (C20) its error over draws. */
 static xb_score coverage_of(const work *w, double least, int64_t count)
 {
     double version[XB_VERSIONS], pit[XB_SHAKES], inside[XB_SHAKES] = {0}, all = 0;
@@ -275,8 +275,9 @@ static xb_score coverage_of(const work *w, double least, int64_t count)
                       xb_jackknife_shake_error(inside, &w->groups) / n};
 }
 
-/* (C26) Where the quarter of the points with the largest epistemic variance begins, and
- * how many there are from there on: more where several have that same variance. */
+/* (C26) Finds the smallest epistemic variance in the quarter of the points with the
+ * largest ones, and the number of points with that variance or more, which is larger than
+ * a quarter if several have the same variance. */
 static xb_status find_uncertain(xb_ctx *ctx, const work *w, double *least, int64_t *count)
 {
     const double *variance = w->value + XB_COLUMN_EPISTEMIC * w->n;
@@ -291,7 +292,8 @@ static xb_status find_uncertain(xb_ctx *ctx, const work *w, double *least, int64
     return status;
 }
 
-/* Everything that needs the masses of all points: each version is sorted in place. */
+/* Computes everything that needs the masses of all points; each version is sorted in
+ * place. */
 static xb_status score_calibration(xb_ctx *ctx, xb_scores *out, work *w)
 {
     int64_t n = w->n, uncertain = 0;
@@ -312,7 +314,7 @@ static xb_status score_calibration(xb_ctx *ctx, xb_scores *out, work *w)
     return XB_OK;
 }
 
-/* In the order of the arrays. */
+/* Copies the points in the order of the arrays. */
 static void copy_points(xb_scores *to, const work *w)
 {
     static const xb_column column[] = {XB_COLUMN_SQUARE, XB_COLUMN_ABSOLUTE,

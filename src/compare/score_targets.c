@@ -21,13 +21,15 @@ struct xb_target_scorer {
     int64_t n, at, draws, targets;
     double interval;
     xb_regression_scorer **each; /* [targets] */
-    double *mean, *sd, *y;       /* one target of a part: [draws][part] twice, [part] */
+    double *mean, *sd, *y;       /* memory for one target of a part: [draws][part] twice,
+                                    [part] */
     xb_jackknife groups;
-    double *nll;          /* [versions][n]; of several targets */
-    bool density;         /* predictives have noise, so there is a joint density */
-    const xb_mixture *in; /* the part in hand: */
-    const double *all;    /* and its y; both only while it is added */
-    double *size;         /* [targets][members] of counts; NULL: other numbers */
+    double *nll;          /* [versions][n]; for several targets */
+    bool density;         /* whether predictives have noise, so that there is a joint
+                             density */
+    const xb_mixture *in; /* the current part ... */
+    const double *all;    /* ... and its y; both are set only while it is added */
+    double *size;         /* [targets][members] sizes for counts; NULL: other numbers */
     int64_t members;
 };
 
@@ -99,7 +101,7 @@ xb_status xb_target_scorer_count(xb_ctx *ctx, xb_target_scorer *s, const double 
     return XB_OK;
 }
 
-/* Target k of the part, where a scorer of numbers wants it. */
+/* Copies target k of the part to where a scorer of numbers expects it. */
 static xb_status add_target(xb_ctx *ctx, xb_target_scorer *s, int64_t k)
 {
     const xb_mixture *in = s->in;
@@ -143,7 +145,7 @@ xb_status xb_target_scorer_add(xb_ctx *ctx, xb_target_scorer *s,
     return XB_OK;
 }
 
-/* The density of all targets; of plain samples there is none. */
+/* The joint density of all targets; plain samples have none. */
 static void score_joint(xb_scores *out, const xb_target_scorer *s)
 {
     double *each = out->array[xb_scores_array_find(out, "nll")];

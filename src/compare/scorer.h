@@ -6,22 +6,23 @@
 #include "base/ctx.h"
 #include "compare/score_items.h"
 
-/* Numbers. opt, NULL or not, is copied but for its levels, which are borrowed. */
+/* A scorer of numbers. opt, which may be NULL, is copied except for its levels, which are
+ * borrowed. */
 typedef struct xb_regression_scorer xb_regression_scorer;
 
 xb_status xb_regression_scorer_create(xb_ctx *ctx, xb_regression_scorer **out, int64_t n,
                                       int64_t draws, const xb_score_options *opt);
 /* Predictives are mixtures of counts (C40): draw s has the size of number s mod members,
- * size [members], borrowed; sds are not read. Before points are added. */
+ * size [members], borrowed; sds are not read. Call this before points are added. */
 xb_status xb_regression_scorer_count(xb_ctx *ctx, xb_regression_scorer *s,
                                      const double *size, int64_t members);
 xb_status xb_regression_scorer_add(xb_ctx *ctx, xb_regression_scorer *s,
                                    const xb_mixture *predictive, const double *y);
-/* Once, after all n. */
+/* Call this once, after all n points. */
 xb_status xb_regression_scorer_sum(xb_ctx *ctx, xb_scores **out, xb_regression_scorer *s);
 void xb_regression_scorer_destroy(xb_regression_scorer *s); /* NULL is fine */
 
-/* Classes, alike. */
+/* A scorer of classes, which works in the same way. */
 typedef struct xb_class_scorer xb_class_scorer;
 
 xb_status xb_class_scorer_create(xb_ctx *ctx, xb_class_scorer **out, int64_t n,

@@ -1,4 +1,4 @@
-/* selective.c: the risk of answering for the most certain points alone; maths C25. */
+/* selective.c: the risk if only the most certain points are answered; maths C25. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static xb_status order(xb_ctx *ctx, xb_tagged *item, xb_tagged *spare,
     return XB_OK;
 }
 
-/* The end of the points that are as uncertain as the one at `first`. */
+/* The end of the range of points that are as uncertain as the one at `first`. */
 static int64_t ties_end(const xb_tagged *item, int64_t first, int64_t n)
 {
     int64_t end = first + 1;

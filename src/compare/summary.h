@@ -8,10 +8,10 @@
 /* Mean of x and its standard error (NAN for n = 1); mc_error NAN. */
 xb_score xb_score_mean(const double *x, int64_t n);
 
-/* The square root of a mean score, errors to first order. */
+/* The square root of a mean score, with its errors to first order. */
 xb_score xb_score_root(xb_score mean);
 
-/* mc_error from the score's versions ([g->versions]). */
+/* The mc_error from the score's versions ([g->versions]). */
 double xb_score_mc_error(const double *version, const xb_jackknife *g);
 
 /* Fails with a message if the options are not valid. */

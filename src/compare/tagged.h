@@ -7,10 +7,11 @@
 typedef struct xb_tagged {
     double x;
     int32_t tag;
-    int32_t draw; /* free for the caller */
+    int32_t draw; /* available to the caller */
 } xb_tagged;
 
-/* Stable merge sort, O(n log n); room for n items in `spare`. No NaN. */
+/* Sorts by a stable merge sort, O(n log n); `spare` has room for n items. There must be
+ * no NaN. */
 void xb_tagged_sort(xb_tagged *item, xb_tagged *spare, int64_t n);
 
 #endif

@@ -7,9 +7,10 @@
 
 #include <math.h>
 
-enum { BITS_MOST = 20 }; /* of any array */
+enum { BITS_MOST = 20 }; /* largest number of bits of any array */
 
-/* (X36) as fitted: it rises again below 4 bits, where the survey has few converters. */
+/* (X36) The fit as published: it rises again below 4 bits, where the survey has few
+ * converters. */
 static double survey_fit_pj(double bits, double rate_hz, double node_nm)
 {
     const double fom = fmin(213.78 - 2.872 * log(rate_hz), 128.32 + 3.22 * bits);

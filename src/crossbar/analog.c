@@ -1,5 +1,6 @@
-/* analog.c: a model on arrays: which layers sit where, and making and freeing it. The
- * devices are in write_arrays.c, a read in reader.c, many of them in reads.c. */
+/* analog.c: puts a model on arrays: maps its layers to tiles, and creates and frees the
+ * analog model. Devices are in write_arrays.c, a single read is in reader.c, many reads
+ * are in reads.c. */
 #include "crossbar/analog.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ static xb_status make_sampler(xb_ctx *ctx, xb_analog *a, const xb_law *given)
     if (!law && a->array.law[0]) XB_TRY(xb_law_parse(ctx, &own, a->array.law));
     if (!law) law = own ? own : a->model->law;
     xb_status status = xb_sampler_create(ctx, &a->sampler, law, NULL);
-    xb_law_destroy(own); /* the sampler keeps its share of it */
+    xb_law_destroy(own); /* the sampler shares ownership of it */
     return status;
 }
 
@@ -92,7 +93,7 @@ static xb_status make_normal(xb_ctx *ctx, xb_analog *a)
     if (!xb_array_noisy_sums(&a->array)) return XB_OK;
     if (a->model->cells && (a->array.mean_noise_us > 0 || a->array.temperature_k > 0))
         return xb_fail(ctx, XB_E_INPUT,
-                       "weights made of cells have conductances in a unit of their own:"
+                       "weights made of cells have conductances in the cells' own unit:"
                        " 'mean_noise_us' and 'temperature_k' do not apply");
     XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
     const xb_status status = xb_sampler_create(ctx, &a->normal, gaussian, NULL);
@@ -115,7 +116,7 @@ static xb_status calibrate(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n
     return status;
 }
 
-/* At the rates of the trace where they are known, else at one rate. */
+/* Devices forget at the rates of the trace if these are known, else at one rate. */
 static xb_status remember(xb_ctx *ctx, xb_analog *a)
 {
     double correlation[XB_MEMORY_LAGS];
@@ -127,7 +128,7 @@ static xb_status remember(xb_ctx *ctx, xb_analog *a)
     return xb_held_make(ctx, &a->held, correlation, XB_MEMORY_LAGS);
 }
 
-/* (X63) Written and calibrated at one temperature, read at another. */
+/* (X63) The array is programmed and calibrated at one temperature and read at another. */
 static xb_status write_and_calibrate(xb_ctx *ctx, xb_analog *a, const double *x,
                                      int64_t n)
 {
@@ -141,7 +142,7 @@ static xb_status write_and_calibrate(xb_ctx *ctx, xb_analog *a, const double *x,
     return xb_analog_programme(ctx, a);
 }
 
-/* Weights made of cells are neither pairs nor numbers of digits. */
+/* Weights made of cells are neither pairs of devices nor divided into slices. */
 static xb_status check_cells(xb_ctx *ctx, const xb_analog *a)
 {
     const xb_array *array = &a->array;
@@ -153,7 +154,8 @@ static xb_status check_cells(xb_ctx *ctx, const xb_analog *a)
     return xb_fail(ctx, XB_E_INPUT, "weights made of cells do not go with '%s'", key);
 }
 
-/* Whether a kernel is on pairs of devices: all but those made of cells (X30). */
+/* Whether some kernel is on pairs of devices; only weights made of cells are not
+ * (X30). */
 static bool has_pairs(const xb_model *m)
 {
     bool some = !m->cells;
@@ -171,7 +173,7 @@ static xb_status check_pairs(xb_ctx *ctx, xb_analog *a)
     return xb_quiet_make(ctx, &a->quiet, &a->array, &a->aged);
 }
 
-/* The device file, and the states that the array then uses. */
+/* Loads the device file, and finds the states that the array then uses. */
 static xb_status take_device(xb_ctx *ctx, xb_analog *a)
 {
     if (!a->array.device[0]) return XB_OK;
@@ -191,7 +193,8 @@ static xb_status fill(xb_ctx *ctx, xb_analog *a, const double *x, int64_t n,
 {
     XB_TRY(xb_backend_open(ctx, &a->backend, opt->backend));
     a->kernels = xb_kernels_find(xb_backend_chosen(ctx, opt->backend));
-    if (!a->kernels) a->kernels = xb_kernels_find(NULL); /* beside a module's */
+    /* Needed beside the kernels of a module. */
+    if (!a->kernels) a->kernels = xb_kernels_find(NULL);
     a->reads = xb_key_make(opt->seed, XB_PURPOSE_WEIGHT);
     a->forget = xb_key_make(xb_member_seed(opt->seed, a->place), XB_PURPOSE_ARRAY);
     a->chip = xb_key_make(xb_member_seed(opt->chip, a->place), XB_PURPOSE_ARRAY);

@@ -1,6 +1,6 @@
-/* analog_members.c: an ensemble on arrays: a set of tiles for each member, with errors
- * and faults of their own, and reads that are dealt over them as draws are (maths P7).
- * Read s is then member s mod M's, read number s / M of its tiles. */
+/* analog_members.c: an ensemble on arrays: each member has its own set of tiles, with
+ * their own errors and faults, and reads belong to the members in turn, as draws do
+ * (maths P7). Read s is read number s / M of member s mod M. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ void xb_analog_free_others(xb_analog *analog)
     free(analog->other);
 }
 
-/* Reads [first, first + count) of one member into their places among all. */
+/* Computes the reads among [first, first + count) that belong to one member, and puts
+ * them into their places. */
 static xb_status read_one(xb_ctx *ctx, double *value, double *room,
                           const xb_analog *analog, int64_t i, const double *x, int64_t n,
                           int64_t first, int64_t count)
@@ -37,7 +38,7 @@ static xb_status read_one(xb_ctx *ctx, double *value, double *room,
                   wide = n * xb_model_outputs(analog->model);
     const xb_analog *own = i == 0 ? analog : analog->other[i - 1];
     const int64_t skip =
-        (i - first % members + members) % members; /* to its first read */
+        (i - first % members + members) % members; /* index of its first read */
     const int64_t reads = skip < count ? (count - skip + members - 1) / members : 0;
     XB_TRY(xb_analog_read(ctx, room, own, x, n, (first + skip) / members, reads));
     for (int64_t k = 0; k < reads; k++)

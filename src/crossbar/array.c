@@ -1,7 +1,6 @@
-/* array.c: what an array is: the table of its numbers and the presets. A
- * reader of this folder starts here; analog.c puts a model on an array, and each effect
- * is one file (maths X1-X14). docs/arrays.md gives the presets' values with their
- * reasons. */
+/* array.c: the table of an array's numbers, and the presets. Start reading this folder
+ * here; analog.c puts a model on an array, and each effect is one file (maths X1-X14).
+ * docs/arrays.md gives the presets' values with their reasons. */
 #include "crossbar/array.h"
 
 #include <math.h>
@@ -27,26 +26,26 @@ enum { TILE_MAX = 65536, LEVELS_MAX = 65536, BITS_MAX = 20, SLICES_MAX = 8 };
 
 const xb_array_row xb_array_rows[] = {
     WHOLE(rows, 0, TILE_MAX, XB_EFFECT_NONE, "rows of a tile",
-          "of a tile; 0: as many as the layer has"),
+          "rows of a tile; 0: as many as the layer has"),
     WHOLE(columns, 0, TILE_MAX, XB_EFFECT_NONE, "columns of a tile",
-          "of a tile; 0: as many as the layer has"),
+          "columns of a tile; 0: as many as the layer has"),
     REAL(g_min_us, 0, 1e9, XB_EFFECT_NONE, "lowest conductance of a mean device", "µS",
          "lowest conductance of a mean device, µS"),
     REAL(g_max_us, 1e-9, 1e9, XB_EFFECT_NONE, "highest conductance of a mean device",
-         "µS", "highest conductance of one, µS"),
+         "µS", "highest conductance of a mean device, µS"),
     WHOLE(mean_levels, 0, LEVELS_MAX, XB_EFFECT_MEAN_LEVELS, "states of a mean device",
           "states of a mean device, evenly spaced; 0: any"),
     REAL(program_error, 0, 1, XB_EFFECT_PROGRAM,
          "programming error (share of the conductance range)", "",
-         "sd of a written conductance in parts of the range"),
+         "sd of a programmed conductance, as a share of the range"),
     REAL(program_by_state, 0, 1000, XB_EFFECT_PROGRAM,
          "programming error of the states (share of the measured)", "",
-         "programming error of each state in parts of the device file's; 0: none"),
+         "programming error of each state, as a multiple of the device file's; 0: none"),
     REAL(age_s, 0, 1e12, XB_EFFECT_RELAX, "time since programming", "s",
-         "time since programming, s: conductances have moved as the device file says"),
+         "time since programming, s; conductances have moved as in the device file"),
     WHOLE(weight_slices, 0, SLICES_MAX, XB_EFFECT_NONE, "slices of a weight",
-          "pairs of devices that hold the digits of a weight, mean_levels states each;"
-          " 0 or 1: one pair"),
+          "number of pairs of devices that hold the digits of a weight, each with "
+          "mean_levels states; 0 or 1: one pair"),
     WHOLE(offset_columns, 0, 1, XB_EFFECT_NONE, "offset columns",
           "1: one device for each weight and a reference column for each tile; 0: pairs"
           " of devices"),
@@ -63,29 +62,32 @@ const xb_array_row xb_array_rows[] = {
          "sd of the temperature coefficient from device to device, 1/K"),
     REAL(read_noise, 0, 1000, XB_EFFECT_READ_NOISE,
          "read noise of the mean devices (share of the measured)", "",
-         "read noise of the mean devices in parts of the device file's; 0: none"),
+         "read noise of the mean devices, as a multiple of the device file's; 0: none"),
     REAL(mean_noise_us, 0, 1e9, XB_EFFECT_MEAN_NOISE, "read noise of a mean device", "µS",
-         "sd of the read noise of a mean device, µS, whatever its state; 0: none"),
-    REAL(amp_noise, 0, 1, XB_EFFECT_AMPLIFIER,
-         "noise of a column's amplifier (share of the ADC's range)", "",
-         "sd of an amplifier's noise in parts of the layer's ADC range; 0: none"),
+         "sd of the read noise of a mean device, µS, the same in every state; 0: none"),
+    REAL(
+        amp_noise, 0, 1, XB_EFFECT_AMPLIFIER,
+        "noise of a column's amplifier (share of the ADC's range)", "",
+        "sd of a column amplifier's noise, as a share of the layer's ADC range; 0: none"),
     REAL(adc_noise_lsb, 0, 1000, XB_EFFECT_ADC, "noise of the ADC (steps)", "",
          "sd of the ADC's own noise in its steps, before it rounds; 0: none"),
     REAL(temperature_k, 0, 2000, XB_EFFECT_THERMAL, "temperature", "K",
-         "temperature, K: thermal noise of the conductances; 0: none"),
+         "temperature for the thermal noise of the conductances, K; 0: no such noise"),
     WHOLE(quiet_pairs, 0, 1, XB_EFFECT_NONE, "quietest pairs of states",
-          "1: of all pairs of states with a weight's difference the one that moves least"
-          " by the device file; 0: one device at its lowest"),
+          "1: a weight uses the pair of states that moves least according to the device "
+          "file; 0: one device of each pair is at its lowest"),
     REAL(sigma_min_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE, "smallest noise width of a device",
          "µS", "smallest width of a noise device, µS"),
     REAL(sigma_max_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE, "largest noise width of a device",
-         "µS", "largest width, µS: a layer's largest sigma; 0: any width"),
+         "µS",
+         "largest width of a noise device, µS, which holds a layer's largest sigma; 0: "
+         "any width"),
     WHOLE(sigma_levels, 0, LEVELS_MAX, XB_EFFECT_SIGMA_LEVELS,
           "noise widths a device can have",
-          "widths a noise device has, evenly spaced; 0: any"),
+          "number of widths that a noise device can have, evenly spaced; 0: any"),
     REAL(sigma_spread, 0, 2, XB_EFFECT_SIGMA_SPREAD,
          "sd of the log noise width between devices", "",
-         "sd of the log width from device to device"),
+         "sd of the logarithm of the width from device to device"),
     REAL(shape_spread, 0, 1, XB_EFFECT_SHAPE_SPREAD,
          "sd of the law's deformation between devices", "",
          "sd of the law's deformation from device to device"),
@@ -96,19 +98,20 @@ const xb_array_row xb_array_rows[] = {
     REAL(line_ohm, 0, 1e6, XB_EFFECT_LINE, "wire resistance from cell to cell", "Ω",
          "resistance of a wire from cell to cell, Ω"),
     REAL(current_limit_ua, 0, 1e12, XB_EFFECT_NONE, "largest current of a column", "µA",
-         "largest current that a column may carry, µA; beyond it a warning; 0: any"),
+         "largest current that a column may carry without a warning, µA; 0: any"),
     WHOLE(dac_bits, 0, BITS_MAX, XB_EFFECT_DAC, "resolution of the DAC (bits)",
-          "of the inputs' converter; 0: none"),
+          "bits of the converters of inputs; 0: no converter"),
     WHOLE(input_slice_bits, 0, BITS_MAX, XB_EFFECT_NONE, "bits of an input in one pulse",
-          "bits of an input that one pulse carries, the others in further pulses, each"
-          " converted by itself; 0: all at once"),
+          "bits of an input in one pulse; further pulses carry the other bits and are "
+          "converted separately; 0: all bits at once"),
     REAL(dac_range, 0, 1e30, XB_EFFECT_DAC, "largest input of the DAC (layer's units)",
-         "", "largest input in the layer's units; 0: calibrated"),
+         "", "largest input of the DAC, in the layer's units; 0: calibrated"),
     WHOLE(adc_bits, 0, BITS_MAX, XB_EFFECT_ADC, "resolution of the ADC (bits)",
-          "of the columns' converter; 0: none"),
+          "bits of the converters of columns; 0: no converter"),
     REAL(adc_range, 0, 1, XB_EFFECT_ADC,
-         "full scale of the ADC (share of a column's most)", "",
-         "full scale in parts of the most a column can carry; 0: calibrated"),
+         "full scale of the ADC (share of the largest column sum)", "",
+         "full scale of the ADC, as a share of the largest sum of a column; 0: "
+         "calibrated"),
     REAL(coverage, 0.5, 1, XB_EFFECT_NONE,
          "share of calibration values in a converter's range", "",
          "share of calibration values inside a calibrated range"),
@@ -117,22 +120,23 @@ const xb_array_row xb_array_rows[] = {
           "calibrated ADC ranges: 0 one for a layer, 1 for each tile, 2 for each column"),
     WHOLE(column_calibration, 0, XB_KNOWN_MAX, XB_EFFECT_NONE,
           "known inputs for the calibration of columns",
-          "known inputs that a gain and an offset of each column are fitted to; 0: none"),
+          "number of known inputs to which a gain and an offset of each column are "
+          "fitted; 0: none"),
     WHOLE(stuck_repair, 0, 1, XB_EFFECT_NONE, "repair of stuck pairs",
-          "1: the partner of a stuck device is written so that their difference is"
-          " right"),
+          "1: the partner of a stuck device is programmed so that their difference is "
+          "right; 0: it is not"),
     WHOLE(spare_columns, 0, TILE_MAX, XB_EFFECT_NONE, "spare columns of a tile",
           "spare columns of a tile, which replace those with the worst stuck devices"),
     REAL(read_interval_ns, 0, 1e18, XB_EFFECT_CORRELATION, "time between reads", "ns",
-         "time from one read of a device to the next"),
+         "time from one read of a device to the next, ns"),
     REAL(correlation_time_ns, 0, 1e18, XB_EFFECT_CORRELATION,
          "correlation time of the noise", "ns",
-         "time in which its noise forgets; 0: at once"),
+         "correlation time of a device's noise, ns; 0: reads are independent"),
     COST(read_v, false, 1e-3, 100, "read voltage", "V", "costs: voltage of a read, V"),
     COST(read_ns, false, 1e-3, 1e12, "length of a read", "ns",
          "costs: length of a read's pulse, ns"),
     COST(noise_cells, true, 0, 1000, "noise devices of a weight", "",
-         "costs: noise devices of a random weight"),
+         "costs: number of noise devices of a random weight"),
     COST(noise_g_us, false, 0, 1e9, "conductance of a noise device", "µS",
          "costs: conductance of a noise device, µS; 0: the middle of the range"),
     COST(node_nm, false, 7, 1000, "process of the converters", "nm",
@@ -140,9 +144,9 @@ const xb_array_row xb_array_rows[] = {
     COST(adc_clock_mhz, false, 1e-3, 1e6, "clock of an ADC", "MHz",
          "costs: clock of an ADC, MHz; a conversion takes bits + 1 periods"),
     COST(adc_share, true, 1, TILE_MAX, "columns that share an ADC", "",
-         "costs: columns that share an ADC"),
+         "costs: number of columns that share an ADC"),
     COST(adc_per_output, true, 1, 1000, "conversions of a random column", "",
-         "costs: conversions of a column of random weights"),
+         "costs: number of conversions of a column of random weights"),
     COST(adc_column_ohm, false, 1, 1e15, "column resistance at an ADC", "Ω",
          "costs: column resistance that the ADC's circuit model assumes, Ω"),
     COST(dac_pj_low, false, 1e-9, 1e9, "energy of a DAC's bit, low", "pJ",
@@ -160,7 +164,7 @@ const xb_array_row xb_array_rows[] = {
     COST(sample_fj_high, false, 1e-6, 1e12, "energy of a digital sample, high", "fJ",
          "costs: digital Gaussian sample, fJ, highest source"),
     COST(sample_gsps, false, 1e-9, 1e9, "rate of digital samples", "GSa/s",
-         "costs: digital Gaussian samples in a nanosecond"),
+         "costs: number of digital Gaussian samples per nanosecond"),
 };
 const int xb_array_row_count = XB_COUNT(xb_array_rows);
 
@@ -171,7 +175,8 @@ typedef struct preset {
     xb_array array;
 } preset;
 
-/* docs/arrays.md has the source of each; of the devices only the pulse is known. */
+/* docs/arrays.md has the source of each number; the devices' sources give only the
+ * pulse. */
 #define COSTS_OF(pulse_ns, nm, mhz, columns)                                             \
     {                                                                                    \
         .read_v = 0.5, .read_ns = (pulse_ns), .noise_cells = 1, .node_nm = (nm),         \
@@ -185,7 +190,8 @@ typedef struct preset {
 static const preset presets[] = {
     {"no effect at all: the digital model",
      {.name = "ideal",
-      .g_min_us = 10, /* not 0, where a missed write could only go up (X5) */
+      .g_min_us = 10, /* above 0, because otherwise a programming error could only
+                         increase it (X5) */
       .g_max_us = 100,
       .coverage = 0.9999,
       .cost = COSTS(2)}},

@@ -28,7 +28,7 @@ static xb_status check_device(xb_ctx *ctx, const xb_array *a)
     return xb_fail(ctx, XB_E_INPUT, "'%s' needs 'device', a device file", key);
 }
 
-/* (X60, X62) States that all digits of a weight have together. */
+/* (X60, X62) Checks the number of states that all digits of a weight have together. */
 static xb_status check_slices(xb_ctx *ctx, const xb_array *a)
 {
     const double states = pow((double)a->mean_levels, (double)xb_array_slices(a));
@@ -45,14 +45,15 @@ static xb_status check_slices(xb_ctx *ctx, const xb_array *a)
     return XB_OK;
 }
 
-/* What does not go with weights in slices, offset columns or inputs in pulses. */
+/* Checks what excludes weights in slices, offset columns or inputs in pulses. */
 static xb_status check_mapping(xb_ctx *ctx, const xb_array *a)
 {
     const char *mapping = a->offset_columns        ? "offset_columns"
                           : xb_array_slices(a) > 1 ? "weight_slices"
                                                    : NULL;
     if (mapping && a->quiet_pairs > 0)
-        return xb_fail(ctx, XB_E_INPUT, "'quiet_pairs' does not go with '%s'", mapping);
+        return xb_fail(ctx, XB_E_INPUT, "'quiet_pairs' and '%s' exclude each other",
+                       mapping);
     if (a->offset_columns && a->stuck_repair)
         return xb_fail(
             ctx, XB_E_INPUT,
@@ -107,7 +108,7 @@ static xb_status check_ranges(xb_ctx *ctx, const xb_array *a)
     return XB_OK;
 }
 
-/* The two ends of a band, in this order. */
+/* Checks that the two ends of a band are in this order. */
 static xb_status check_band(xb_ctx *ctx, const char *name, double low, double high)
 {
     if (low <= high) return XB_OK;
@@ -125,11 +126,12 @@ static xb_status check_costs(xb_ctx *ctx, const xb_cost_numbers *c)
 xb_status xb_array_check(xb_ctx *ctx, const xb_array *a)
 {
     xb_array copy = *a;
-    for (int i = 0; i < xb_array_row_count; i++) /* ranges of a struct filled by hand */
+    /* Values that were not set through the table. */
+    for (int i = 0; i < xb_array_row_count; i++)
         XB_TRY(xb_array_put(ctx, &copy, &xb_array_rows[i],
                             xb_array_value(a, &xb_array_rows[i]), ""));
     if ((int)a->redraw < 0 || (int)a->redraw >= XB_REDRAWS)
-        return xb_fail(ctx, XB_E_INPUT, "there is no redraw number %d", (int)a->redraw);
+        return xb_fail(ctx, XB_E_INPUT, "redraw is %d, expected 0 to 2", (int)a->redraw);
     XB_TRY(check_levels(ctx, "mean_levels", a->mean_levels));
     XB_TRY(check_levels(ctx, "sigma_levels", a->sigma_levels));
     XB_TRY(check_bits(ctx, "dac_bits", a->dac_bits));

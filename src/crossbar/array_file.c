@@ -1,6 +1,5 @@
-/* array_file.c: arrays as JSON. What is read is checked as if it came from an enemy:
- * known keys only, numbers in range, texts of a known length; a law is parsed when the
- * array is used. */
+/* array_file.c: arrays as JSON. Nothing in a file is trusted: keys must be known, numbers
+ * in range, and texts not too long; a law is parsed when the array is used. */
 #include "crossbar/array_file.h"
 
 #include <stdio.h>
@@ -23,7 +22,7 @@ static bool is_text(const char *key)
     return false;
 }
 
-/* A text shorter than `size` under `key`, if it is there. */
+/* Reads a text shorter than `size` under `key`, if the key exists. */
 static xb_status read_text(xb_ctx *ctx, char *out, size_t size, const json_t *root,
                            const char *key, const char *where)
 {
@@ -74,7 +73,7 @@ static xb_status read_base(xb_ctx *ctx, xb_array *out, const json_t *root,
                    "%s'base' is '%s', expected ideal, mtj, ecram or rram", where, base);
 }
 
-/* The correlation of the trace behind the law, where its sampling is given. */
+/* Reads the correlation of the trace behind the law, if the sample interval is given. */
 static xb_status read_measured(xb_ctx *ctx, xb_array *out, const json_t *root,
                                const char *path, const char *where)
 {
@@ -120,7 +119,7 @@ static xb_status read_array(xb_ctx *ctx, xb_array *out, const json_t *root,
     return XB_OK;
 }
 
-/* The array itself, also where the file is an export's array.json. */
+/* The array itself, also if the file is the array.json of an export. */
 static const json_t *array_of(const json_t *root)
 {
     const json_t *kind = json_object_get(root, "crossbayes");
@@ -155,7 +154,7 @@ json_t *xb_array_to_json(const xb_ctx *ctx, const xb_array *array)
             row->offset == offsetof(xb_array, correlation_time_ns)) {
             xb_json_set(&root, "sample_interval_ns",
                         json_real(array->memory.interval_ns));
-            continue; /* what it is follows from the law's file */
+            continue; /* it follows from the law's file */
         }
         xb_json_set(&root, row->key,
                     row->whole ? json_integer((json_int_t)value) : json_real(value));

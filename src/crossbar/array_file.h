@@ -5,7 +5,7 @@
 #include "crossbar/array.h"
 #include "crossbayes/json.h"
 
-/* What xb_array_load reads; the caller owns it. */
+/* Writes what xb_array_load reads; the caller owns it. */
 json_t *xb_array_to_json(const xb_ctx *ctx, const xb_array *array);
 
 #endif

@@ -1,4 +1,5 @@
-/* array_handle.c: arrays as their users hold them: made by the library, changed by name.
+/* array_handle.c: the functions with which users create arrays and change their numbers
+ * by name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ const char *xb_array_law(const xb_array *array) { return array->law; }
 xb_status xb_array_set_law(xb_ctx *ctx, xb_array *array, const char *law)
 {
     XB_TRY(set_text(ctx, array->law, sizeof array->law, law));
-    array->memory.lags = 0; /* it was that of another trace */
+    array->memory.lags = 0; /* it belonged to another trace */
     return XB_OK;
 }
 

@@ -1,8 +1,9 @@
-/* assay.c: an array against the digital model on data with targets: scores of both with
- * their Monte Carlo errors, and how far the predictives are apart (maths C17). Read s of
- * the array and draw s of the digital model share their random words as far as the array
- * lets them, so small effects show at few reads. Where devices remember, reads depend on
- * each other as well, and the comparison is told for how long. */
+/* assay.c: compares an array with the digital model on data with targets: scores of both
+ * with their Monte Carlo errors, and how far the predictives are apart (maths C17). Read
+ * s of the array and draw s of the digital model share their random words as far as the
+ * array allows, so that small effects show with few reads. If devices remember their
+ * noise, reads also depend on each other, and the comparison takes their correlation time
+ * into account. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +26,11 @@ struct xb_assay {
     xb_assay_options opt;
     xb_analog_options analog;
     int64_t *label;      /* [n], classes */
-    double *value;       /* [reads][n][outputs] of the case at work */
-    double *sd;          /* [n][outputs]; of an ensemble of each read, by its member */
-    double *size;        /* [members][outputs] of counts, else NULL */
-    double *compared[2]; /* [reads][points], digital and the case's */
+    double *value;       /* [reads][n][outputs] of the current case */
+    double *sd;          /* [n][outputs]; for an ensemble one for each read, by its
+                            member */
+    double *size;        /* [members][outputs] for counts, else NULL */
+    double *compared[2]; /* [reads][points], of the digital model and of the case */
     xb_assay_result *digital;
 };
 
@@ -40,7 +42,7 @@ void xb_assay_options_init(xb_assay_options *opt, size_t size)
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
-/* Rows evenly spread, every output of each. */
+/* Picks rows evenly spread, with every output of each. */
 static void pick_points(const xb_assay *a, double *out)
 {
     int64_t rows = a->points / a->outputs;
@@ -50,13 +52,13 @@ static void pick_points(const xb_assay *a, double *out)
                    (size_t)a->outputs * sizeof *out);
 }
 
-/* Reads do not share one standard deviation of the data's noise. */
+/* Whether reads have different standard deviations of the data's noise. */
 static bool by_read(const xb_assay *a)
 {
     return !a->size && (a->model->member || xb_noise_varies(a->model));
 }
 
-/* Scores of a->value. */
+/* Computes the scores of a->value. */
 static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which)
 {
     pick_points(a, a->compared[which]);
@@ -83,8 +85,9 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double 
     opt.paired = true;
     opt.memory = memory;
     opt.standardise = true;
-    opt.permutations = 0; /* the verdicts come from the gaps */
-    opt.neighbours = -1;  /* and KL is bounded */
+    opt.permutations = 0; /* permutations are not needed: the verdicts come from the
+                             gaps */
+    opt.neighbours = -1;  /* KL is bounded, not estimated */
     opt.tolerance = a->opt.tolerance;
     if (a->model->classes == 0)
         XB_TRY(xb_score_difference(ctx, &out->nll_difference, each_nll(out),
@@ -114,7 +117,8 @@ static xb_status take_memory(xb_ctx *ctx, xb_assay *a)
     return all ? XB_OK : XB_E_MEMORY;
 }
 
-/* (P3, P7) The data's noise, which stays digital: that of the member that is read. */
+/* (P3, P7) Finds the noise of the data, which stays digital: for an ensemble that of the
+ * member that is read. */
 static xb_status find_noise(xb_ctx *ctx, xb_assay *a)
 {
     const xb_rows rows = {.x = a->x, .n = a->n, .features = a->model->features};
@@ -149,7 +153,7 @@ static xb_status score_digital(xb_ctx *ctx, xb_assay *a)
 static xb_status check(xb_ctx *ctx, const xb_model *model, int64_t n,
                        const xb_assay_options *opt)
 {
-    const double most = 1e9; /* values at once: 8 GB */
+    const double most = 1e9; /* largest number of values in memory: 8 GB */
     if (n < 1 || opt->reads < 2)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld %s and %lld %s: expected 1 or more and 2 or more",
@@ -182,7 +186,7 @@ xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *model,
     if (inputs < INPUTS_LEAST) inputs = INPUTS_LEAST;
     a->points = (inputs < n ? inputs : n) * a->outputs;
     a->opt = chosen;
-    a->opt.analog = NULL; /* the caller may let go of it */
+    a->opt.analog = NULL; /* the caller may free it */
     a->analog = analog;
     xb_status status = take_memory(ctx, a);
     if (status == XB_OK) status = score_digital(ctx, a);
@@ -220,7 +224,8 @@ static xb_status run(xb_ctx *ctx, xb_assay_result *out, xb_assay *assay,
     double memory =
         analog->rho > 0 ? (1 + analog->rho) / (1 - analog->rho) : 0; /* (X11) */
     if (analog->held) memory = xb_held_time(analog->held);
-    memory *= (double)xb_model_member_count(assay->model); /* between a tile's reads */
+    /* In reads of all members, between two reads of a tile. */
+    memory *= (double)xb_model_member_count(assay->model);
     xb_status status = xb_analog_draws(ctx, assay->value, NULL, analog, assay->x,
                                        assay->n, 0, assay->opt.reads);
     if (status == XB_OK) status = score(ctx, assay, out, CASE);
@@ -249,7 +254,7 @@ xb_status xb_assay_run(xb_ctx *ctx, xb_assay_result **out, xb_assay *assay,
     return xb_assay_chip(ctx, out, assay, array, 0);
 }
 
-/* ---- what it found */
+/* ---- results */
 
 void xb_assay_result_destroy(xb_assay_result *result)
 {

@@ -1,10 +1,10 @@
-/* backend_reads.c: reads of an analog model in the memory of a backend that is not this
- * machine's. Its devices are the host's: the arrays are uploaded as they were written,
- * once. Where noise is fresh with each read the backend draws the weights; devices that
- * remember, or whose noise is not straight, are drawn here and uploaded read by read.
- * Layers then run there, tiles and converters by its operations for arrays. Weights are
- * drawn once for all inputs of a read: arrays that draw more often are read on the host
- * (reads.c), and so is everything where a backend has no such operations. */
+/* backend_reads.c: reads of an analog model in the memory of a backend other than the
+ * host's. The host programs the devices and uploads the arrays once. If noise is fresh
+ * with each read, the backend draws the weights; devices that remember their noise, or
+ * whose shape is bent, are drawn on the host and uploaded for each read. Layers then run
+ * on the backend, tiles and converters by its operations for arrays. Weights are drawn
+ * once for all inputs of a read: arrays that draw more often are read on the host
+ * (reads.c), and so is everything if a backend has no such operations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,35 +16,35 @@
 typedef struct backend_read {
     const xb_analog *analog;
     const xb_backend *backend;
-    xb_ctx *ctx; /* of the operations: one thread */
+    xb_ctx *ctx; /* context for the operations, with one thread */
     xb_run run;
-    xb_reader host;       /* draws what the backend cannot; its memory holds the theta */
-    bool drawn_here;      /* by it */
-    void *memory;         /* the backend's: all of the below */
+    xb_reader host;       /* draws what the backend cannot; its memory holds theta */
+    bool drawn_here;      /* whether `host` draws the weights */
+    void *memory;         /* memory of the backend for everything below */
     float *mu, *sigma;    /* [params] as on the arrays */
-    float *theta, *state; /* [params] of one read; batchnorm's */
+    float *theta, *state; /* [params] of one read; state of batchnorm */
     float *x;             /* [batch][features] */
     float *activation[2]; /* [batch][widest] */
-    float *input;         /* [batch][widest]: after the DAC */
+    float *input;         /* [batch][widest], inputs after the DAC */
     float *columns, *slice, *part, *keep, *scratch;
     float **correction; /* [n_layer]: [3][row tiles][out], NULL: none */
-    float *out;         /* [batch][outputs], the host's */
+    float *out;         /* [batch][outputs], on the host */
 } backend_read;
 
 bool xb_backend_reads_suit(const xb_analog *analog)
 {
     const xb_backend *b = analog->backend;
     for (int i = 0; i < analog->n_layer; i++)
-        if (analog->layer[i].plane) return false; /* the host adds their parts */
+        if (analog->layer[i].plane) return false; /* the host adds the parts of planes */
     return !b->host && b->array && analog->array.redraw == XB_REDRAW_NETWORK &&
-           !analog->normal; /* noise of sums is made on the host */
+           !analog->normal; /* the host makes the noise of sums */
 }
 
 /* ---- memory */
 
-enum { LINE = 16 }; /* floats */
+enum { LINE = 16 }; /* number of floats */
 
-/* Parts of the buffer; where there is none yet, its size is counted. */
+/* Cuts the buffer into parts; without a buffer it counts the size that is needed. */
 typedef struct cutter {
     float *buffer;
     int64_t used;
@@ -159,7 +159,7 @@ static xb_status open_read(xb_ctx *ctx, backend_read *r, const xb_analog *a)
 
 /* ---- a read */
 
-/* theta of read s; `known`: the last was read s - 1. */
+/* Draws theta of read s; `known`: the last one was read s - 1. */
 static void draw_weights(backend_read *r, int64_t s, bool known)
 {
     const xb_analog *a = r->analog;
@@ -193,7 +193,7 @@ static xb_tile_block block_of(const backend_read *r, const xb_analog_layer *p)
     return t;
 }
 
-/* One input's windows, some lines at a time. */
+/* Processes one input's windows, a few lines at a time. */
 static void conv_input(const backend_read *r, const xb_analog_layer *p, float *y,
                        const float *x)
 {
@@ -237,7 +237,7 @@ static void analog_layer(backend_read *r, const xb_analog_layer *p, float *y,
     r->run.weights.mu = r->mu;
 }
 
-/* The outputs of the inputs in r->x, under r->theta. */
+/* Computes the outputs of the inputs in r->x, with the weights r->theta. */
 static const float *run_layers(backend_read *r)
 {
     const xb_net *net = r->analog->model->net;

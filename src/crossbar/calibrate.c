@@ -1,9 +1,9 @@
-/* calibrate.c: ranges of the converters (maths X12). Inputs and tile sums are watched
- * over some reads of the arrays without converters; a range covers the wanted share of
- * them. Watching the training data, not the inputs to be predicted, is what a chip's
- * maker can do: test inputs may then exceed the range and are clipped, as they would be.
- * One range for a layer: its tiles share a converter design; calibrate_columns.c has
- * ranges, gains and offsets of single columns. */
+/* calibrate.c: ranges of the converters (maths X12). Inputs and tile sums are observed
+ * over a few reads of the arrays without converters; a range covers the wanted share of
+ * them. A chip's maker can calibrate on the training data only, not on the inputs to be
+ * predicted: test inputs may exceed the range and are then clipped, as on a real chip. A
+ * layer has one range, because its tiles share a converter design; calibrate_columns.c
+ * has ranges, gains and offsets of single columns. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@
 
 enum { READS = 4 };
 
-/* The most a tile's column can carry, in the layer's units: every input at its largest
- * on the largest weight. */
+/* The largest sum of a tile's column in the layer's units: every input has its largest
+ * value and meets the largest weight. */
 static double column_most(const xb_analog_layer *p, double input_range)
 {
     return (double)p->rows * input_range * p->weight_top;
@@ -27,7 +27,7 @@ void xb_calibrate_inputs(xb_analog_layer *p, const xb_array *array, const xb_spe
     p->dac = xb_converter_make(array->dac_bits, x, in->negative);
 }
 
-/* Sums over an offset have one sign where inputs have. */
+/* Sums over an offset have one sign if the inputs have one. */
 void xb_calibrate_planes(xb_analog_layer *p, const xb_array *array,
                          const xb_spectrum *planes)
 {
@@ -60,10 +60,10 @@ void xb_calibrate_watch(xb_reader *r, const xb_known *known)
 
 /* ---- all layers at once */
 
-/* What all layers see, with pointers to it in the form that readers take. */
+/* What is observed in all layers, with pointers to it in the form that readers take. */
 typedef struct all_layers {
     xb_spectrum *spectrum; /* [2][n_layer]: inputs, then sums; then those of planes */
-    int64_t planes;        /* in all */
+    int64_t planes;        /* total number of planes */
     xb_watch *watch;       /* [n_layer] */
     xb_sightings seen;
 } all_layers;
@@ -98,7 +98,8 @@ static void all_layers_free(all_layers *all)
     free(all->seen.sum);
 }
 
-/* Inputs have been watched; in pulses they are watched again with their converters. */
+/* Inputs have been observed; with pulses, they are observed again with their
+ * converters. */
 static void calibrate_all_planes(xb_analog *a, all_layers *all, xb_reader *r,
                                  const xb_known *known)
 {
@@ -135,7 +136,7 @@ static xb_status calibrate_ranges(xb_ctx *ctx, xb_analog *a, const xb_known *kno
     return status;
 }
 
-/* Noise whose size is given as a share of a range (X57, X58). */
+/* Whether there is noise whose size is given as a share of a range (X57, X58). */
 static bool needs_ranges(const xb_array *a)
 {
     return a->amp_noise > 0 || a->temperature_k > 0;

@@ -4,20 +4,20 @@
 
 #include "crossbar/analog.h"
 
-/* Inputs that are known, as the net wants them. */
+/* Known inputs, scaled as the net needs them. */
 typedef struct xb_known {
     const float *x; /* [n][features] */
     int64_t n, features;
 } xb_known;
 
-/* Reads them all, some times, with whatever watches r->seen has. */
+/* Reads all inputs a few times, with the observers of r->seen. */
 void xb_calibrate_watch(xb_reader *r, const xb_known *known);
-/* (X12) Converters of a layer; `sum` the range of its tile sums where the array has no
- * fixed one. */
+/* (X12) Sets the converters of a layer; `sum` is the range of its tile sums, used if the
+ * array has no fixed one. */
 void xb_calibrate_set(xb_analog_layer *p, const xb_array *array, const xb_spectrum *in,
                       double sum);
-/* The same of a layer with planes: of its inputs, and then of each slice, whose sums in
- * pulses can be seen only when the inputs' converter is there. */
+/* The same for a layer with planes: first for its inputs, then for each slice, whose sums
+ * in pulses can be observed only once the inputs have a converter. */
 void xb_calibrate_inputs(xb_analog_layer *p, const xb_array *array,
                          const xb_spectrum *in);
 void xb_calibrate_planes(xb_analog_layer *p, const xb_array *array,

@@ -1,6 +1,7 @@
 /* calibrate_columns.c: calibration of columns (maths X50, X51), one layer after the
- * other, since a layer's inputs are right only when those before it are: first the
- * ranges of its converters, then, through them, gains and offsets of its columns. */
+ * other, because a layer's inputs are right only when the layers before it are
+ * calibrated. First come the ranges of its converters, then, measured through them, the
+ * gains and offsets of its columns. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@
 #include "crossbar/calibrate.h"
 #include "vi/model.h"
 
-/* The first read of known inputs: far from those of predictions, whose noise would
- * otherwise be calibrated away. */
+/* The number of the first read of known inputs. It is far from the reads of predictions,
+ * whose noise would otherwise be calibrated away. */
 #define FIRST_READ (INT64_C(1) << 31)
 
 typedef struct column_job {
@@ -22,7 +23,7 @@ typedef struct column_job {
     xb_sightings seen;
 } column_job;
 
-/* Looks at one layer, through all that come before it. */
+/* Observes one layer, with all layers before it. */
 static void aim(column_job *job, int i, bool inputs)
 {
     const xb_analog *a = job->analog;
@@ -36,14 +37,16 @@ static void aim(column_job *job, int i, bool inputs)
 
 /* ---- ranges (X51) */
 
-/* Columns next to each other that share a converter's range; 0: all of the layer. */
+/* The number of neighbouring columns that share a converter's range; 0: all of the
+ * layer. */
 static int64_t sharing(const xb_array *a, const xb_analog_layer *p)
 {
     if (a->adc_bits == 0 || a->adc_range_per == XB_RANGE_LAYER) return 0;
     return a->adc_range_per == XB_RANGE_TILE ? p->columns : 1;
 }
 
-/* Ranges of the groups as factors before and after one converter, that of the largest. */
+/* Expresses the ranges of the groups as factors before and after one converter, which has
+ * the largest range. */
 static double share_range(const xb_column_groups *g, const xb_correction *c,
                           double coverage)
 {
@@ -54,14 +57,14 @@ static double share_range(const xb_column_groups *g, const xb_correction *c,
     }
     for (int64_t i = 0; i < g->columns && most > 0; i++) {
         const double range = xb_column_groups_range(g, g->group[i], coverage);
-        if (!(range > 0)) continue; /* nothing was seen in it */
+        if (!(range > 0)) continue; /* no value was observed in this group */
         c->pre[i] = (float)(most / range);
         c->post[i] = (float)(range / most);
     }
     return most;
 }
 
-/* (X60-X62) Of slices, each by itself. */
+/* (X60-X62) Sets the ranges of slices, each separately. */
 static xb_status set_planes(column_job *job, int i)
 {
     xb_analog_layer *p = &job->analog->layer[i];
@@ -123,7 +126,8 @@ static xb_status set_gains(column_job *job, int i)
     fit.mean = job->analog->model->mu + p->offset;
     job->watch = (xb_watch){.fit = &fit};
     aim(job, i, false);
-    for (int64_t k = 0; k < inputs; k++) { /* of a convolution, windows all over it */
+    /* Of a convolution, use windows spread over the image. */
+    for (int64_t k = 0; k < inputs; k++) {
         xb_column_fit_start(&fit, k * p->operations / inputs);
         const float *x = known->x + k * known->n / inputs * known->features;
         (void)xb_reader_run(&job->r, x, 0, 1, FIRST_READ + k, k > 0);

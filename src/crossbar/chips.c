@@ -1,5 +1,5 @@
 /* chips.c: an array built many times: scores, gaps and verdicts over chips (maths X24).
- * Everything is put in order when the chips are made, so that reading cannot fail. */
+ * Everything is sorted when the chips are made, so that accessors cannot fail. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,11 +13,11 @@ struct xb_chips {
     int64_t n;
     xb_assay_result **chip; /* [n] */
     double *score;          /* [scores][n], ascending, as are the others */
-    double *loss;           /* [scores][n] against the digital model */
+    double *loss;           /* [scores][n] losses against the digital model */
     double *gap;            /* [GAPS][n] */
 };
 
-/* One number of each chip: score or gap `which` of it. */
+/* One number of each chip: its score or gap `which`. */
 typedef double number_fn(const xb_assay_result *chip, const xb_assay_result *digital,
                          int64_t which);
 
@@ -43,7 +43,8 @@ static double gap_of(const xb_assay_result *chip, const xb_assay_result *digital
     return xb_distances_gap_at(xb_assay_result_distance(chip), which).rms;
 }
 
-/* Each of `count` numbers over the chips, in order; all NAN where one chip has NAN. */
+/* Collects each of `count` numbers over the chips in ascending order; all are NAN if one
+ * chip has NAN. */
 static xb_status gather(xb_ctx *ctx, double **out, const xb_chips *c,
                         const xb_assay_result *digital, int64_t count, number_fn *number)
 {
@@ -61,7 +62,7 @@ static xb_status gather(xb_ctx *ctx, double **out, const xb_chips *c,
     return XB_OK;
 }
 
-/* Numbers of chips that are there. */
+/* Sorts the numbers of all chips. */
 static xb_status put_in_order(xb_ctx *ctx, xb_chips *c, const xb_assay_result *digital)
 {
     const int64_t scores = xb_scores_count(xb_assay_result_scores(digital));
@@ -70,7 +71,7 @@ static xb_status put_in_order(xb_ctx *ctx, xb_chips *c, const xb_assay_result *d
     return gather(ctx, &c->gap, c, digital, GAPS, gap_of);
 }
 
-/* ---- chips of several arrays, an item of the work each, in order */
+/* ---- chips of several arrays; each chip is an item of the work */
 
 typedef struct chip_job {
     xb_assay *assay;
@@ -78,11 +79,11 @@ typedef struct chip_job {
     xb_chips **chips;             /* [arrays] */
     int64_t arrays, total;
     xb_work *work;
-    unsigned char *packed; /* room for a result of `bytes` */
+    unsigned char *packed; /* memory for a result of `bytes` bytes */
     int64_t bytes;
 } chip_job;
 
-/* The array and the chip that an item is. */
+/* The array and the chip of an item. */
 static int64_t array_of(const chip_job *job, int64_t item, int64_t *chip)
 {
     int64_t i = 0;
@@ -129,7 +130,7 @@ static xb_status run_deal(xb_ctx *ctx, chip_job *job)
     return XB_OK;
 }
 
-/* Room for the chips of array i. */
+/* Allocates the chips of array i. */
 static xb_status open_chips(xb_ctx *ctx, chip_job *job, int64_t i, int64_t count)
 {
     if (count < 1)
@@ -183,7 +184,7 @@ void xb_chips_destroy(xb_chips *chips)
     free(chips);
 }
 
-/* ---- what they have */
+/* ---- accessors */
 
 int64_t xb_chips_count(const xb_chips *chips) { return chips->n; }
 
@@ -196,7 +197,7 @@ static double quantile(const double *x, int64_t n, double level)
 {
     const double at = (double)(n - 1) * level;
     const int64_t k = (int64_t)at;
-    if (k + 1 >= n || x[k] == x[k + 1]) return x[k]; /* infinite ones too */
+    if (k + 1 >= n || x[k] == x[k + 1]) return x[k]; /* also if they are infinite */
     return x[k] + (at - (double)k) * (x[k + 1] - x[k]);
 }
 
@@ -205,7 +206,8 @@ static xb_chip_spread spread(const double *x, int64_t n)
 {
     double mean = 0, square = 0;
     for (int64_t i = 0; i < n; i++) mean += x[i] / (double)n;
-    if (n > 0 && x[0] == x[n - 1]) mean = x[0]; /* in order: all are equal, and sd is 0 */
+    /* The values are sorted, so all are equal and sd is 0. */
+    if (n > 0 && x[0] == x[n - 1]) mean = x[0];
     for (int64_t i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean);
     return (xb_chip_spread){.mean = mean,
                             .sd = n > 1 ? sqrt(square / (double)(n - 1)) : NAN,

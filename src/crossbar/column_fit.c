@@ -1,11 +1,11 @@
 /* column_fit.c: a gain and an offset for each column of each tile (maths X50), as chips
- * calibrate their columns: known inputs are read, what the digital sums of the same
- * inputs are is known, and a straight line maps what came out onto them. The line is
- * fitted to the reads as a function of the digital sums, since only the reads have noise.
- * In a Bayesian network that noise is often larger than the signal of a column: a
- * column's own estimate then says little, and is drawn towards the tile's by as much as
- * the spread of the columns and its error tell (DerSimonian and Laird's estimate of that
- * spread). */
+ * calibrate their columns: known inputs are read, the digital sums of the same inputs are
+ * known, and a straight line maps the reads onto them. The line is fitted to the reads as
+ * a function of the digital sums, because only the reads have noise. In a Bayesian
+ * network that noise is often larger than the signal of a column: the estimate of a
+ * single column then says little, and is shrunk towards that of the tile, by an amount
+ * that follows from its error and from the spread of the columns (estimated after
+ * DerSimonian and Laird). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ void xb_column_fit_add(xb_column_fit *fit, int64_t tile)
 
 /* ---- (X50) */
 
-/* Estimates of one tile's columns and how much each is worth: 1 over its variance. */
+/* The estimates of one tile's columns and the weight of each: 1 over its variance. */
 typedef struct estimates {
     double *value, *weight;
     int64_t n;
@@ -94,8 +94,8 @@ static double mean_of(const estimates *e)
     return weight > 0 ? sum / weight : NAN;
 }
 
-/* The variance of the columns themselves around `centre`, which `fitted` of their number
- * went into. */
+/* The variance of the true values of the columns around `centre`; `fitted` parameters
+ * were estimated from them. */
 static double spread_of(const estimates *e, double centre, int fitted)
 {
     double apart = 0, sum = 0, square = 0, n = 0;
@@ -109,33 +109,35 @@ static double spread_of(const estimates *e, double centre, int fitted)
     return n > fitted ? fmax((apart - (n - fitted)) / below, 0) : 0;
 }
 
-/* Each estimate drawn towards the centre by what it is worth. */
+/* Shrinks each estimate towards the centre according to its weight. */
 static void settle(const estimates *e, double centre, int fitted)
 {
     const double spread = spread_of(e, centre, fitted);
     for (int64_t j = 0; j < e->n; j++) {
-        const double own = e->weight[j] * spread; /* against 1 of the centre */
+        const double own = e->weight[j] * spread; /* its weight, where the centre has the
+                                                     weight 1 */
         e->value[j] = own > 0 ? (own * e->value[j] + centre) / (own + 1) : centre;
     }
 }
 
 /* A straight line m = level + slope t of one column. */
 typedef struct column_line {
-    double slope, signal, noise; /* S_tm/S_tt, S_tt, variance of what is left */
+    double slope, signal, noise; /* S_tm/S_tt, S_tt, residual variance */
 } column_line;
 
 static column_line line_of(const xb_column_sums *s)
 {
     const double n = fmax(s->n, 1), tt = s->tt - s->t * s->t / n;
     const double tm = s->tm - s->t * s->m / n, mm = s->mm - s->m * s->m / n;
-    const double rounding = 1e-12; /* of a column that is always the same */
+    const double rounding = 1e-12; /* relative size of the rounding in a column that is
+                                      always the same */
     if (!(tt > rounding * s->tt) || s->n < 3)
         return (column_line){.noise = fmax(mm, 0) / fmax(n - 1, 1)};
     const double rest = fmax(mm - tm * tm / tt, rounding * (mm + tm * tm / tt));
     return (column_line){tm / tt, tt, rest / (n - 2)};
 }
 
-/* Slopes of a tile; true where there are any. */
+/* Estimates the slopes of a tile; returns whether there are any. */
 static bool settle_slopes(const estimates *e, const xb_column_sums *s)
 {
     for (int64_t j = 0; j < e->n; j++) {
@@ -146,12 +148,13 @@ static bool settle_slopes(const estimates *e, const xb_column_sums *s)
     const double centre = mean_of(e);
     if (!(centre > 0)) return false;
     settle(e, centre, 1);
-    for (int64_t j = 0; j < e->n; j++) /* beyond, it is error and no gain */
+    for (int64_t j = 0; j < e->n; j++) /* values beyond these are errors, not gains */
         e->value[j] = fmin(fmax(e->value[j], 0.5 * centre), 2 * centre);
     return true;
 }
 
-/* What is missing on average, t - gain m; without a sign of offsets it is 0. */
+/* Estimates the mean of what is missing, t - gain m; it is 0 if there is no evidence of
+ * offsets. */
 static void settle_offsets(const estimates *e, const xb_column_sums *s,
                            const double *slope)
 {

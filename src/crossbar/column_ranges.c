@@ -1,6 +1,7 @@
-/* column_ranges.c: ADC ranges for groups of columns, a tile's or single ones (maths X51).
- * A first run finds the largest sum of each group, a second one counts in parts of it: a
- * full spectrum (convert.h) for each column would take 256 kB. */
+/* column_ranges.c: ADC ranges for groups of columns: those of a tile, or single columns
+ * (maths X51). A first run finds the largest sum of each group, and a second one counts
+ * sums relative to it, because a full spectrum (convert.h) for each column would take 256
+ * kB. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
-/* convert.c: see convert.h. A signed converter of b bits has 2^b - 1 levels around a zero
- * that is exactly one of them, an unsigned one 2^b from zero on: what a rectifier cuts
- * off must stay cut off. Rounding itself is the backend's (`quantise`). */
+/* convert.c: see convert.h. A signed converter of b bits has 2^b - 1 levels around zero,
+ * which is exactly one of them; an unsigned one has 2^b levels from zero on, because
+ * zeros behind a rectifier must stay exactly zero. The backend does the rounding
+ * (`quantise`). */
 #include "crossbar/convert.h"
 
 #include <math.h>
@@ -46,7 +47,7 @@ double xb_spectrum_quantile(const xb_spectrum *s, double share)
     for (uint32_t i = 0; i < XB_SPECTRUM && share < 1; i++) {
         seen += (double)s->count[i];
         if (seen < wanted) continue;
-        uint32_t bits = (i + 1) << 16; /* the end of the bin */
+        uint32_t bits = (i + 1) << 16; /* upper end of the bin */
         float edge;
         memcpy(&edge, &bits, sizeof edge);
         return fmin((double)edge, (double)s->top); /* (X12) */

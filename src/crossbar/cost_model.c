@@ -1,8 +1,8 @@
 /* cost_model.c: energy and time of a draw and of a prediction (maths X35-X39), layer by
  * layer and part by part, for three designs: the array, a digital accelerator that makes
- * its own noise, the array without noise. Cells dissipate by the conductances that were
- * written, every row at the full read voltage: an upper bound, as inputs are smaller.
- * What lies between layers (buffers, buses, leakage) is not counted. */
+ * its own noise, the array without noise. The power of cells follows from the programmed
+ * conductances, with every row at the full read voltage; this is an upper bound, because
+ * inputs are smaller. Buffers, buses and leakage are not counted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +19,16 @@ enum { DAC, CELLS, ADC, LOGIC, SAMPLING, PARTS };
 static const char *const parts[PARTS] = {"dac", "cells", "adc", "digital", "sampling"};
 
 typedef struct layer_cost {
-    int64_t index; /* in the net */
+    int64_t index; /* index in the net */
     xb_band pj[DESIGNS][PARTS];
     double ns[DESIGNS];
-    xb_band known_pj; /* of calibrating its columns, as is the next */
+    xb_band known_pj; /* cost of calibrating its columns, as is the next */
     double known_ns;
 } layer_cost;
 
 struct xb_cost_model {
     int64_t draws, n;
-    double wait_ns; /* from a draw to the next one, at least */
+    double wait_ns; /* shortest time from one draw to the next */
     layer_cost layer[];
 };
 
@@ -39,7 +39,7 @@ static xb_band scaled(double factor, double low, double high)
 
 static bool is_random(const xb_analog_layer *p) { return p->sigma_top > 0; }
 
-/* Of a layer's pairs, the mean over the members of an ensemble. */
+/* The mean conductance of a layer's pairs, over the members of an ensemble. */
 static double conductance_us(const xb_analog *a, int i)
 {
     double sum = a->layer[i].conductance_us;
@@ -47,13 +47,14 @@ static double conductance_us(const xb_analog *a, int i)
     return sum / (double)(a->others + 1);
 }
 
-/* (X35) Conversions of a tile's column in one operation. */
+/* (X35) The number of conversions of a tile's column in one operation. */
 static double conversions(const xb_array *a, bool noise)
 {
     return noise ? (double)a->cost.adc_per_output : 1;
 }
 
-/* (X61) Pulses of an input, and the bits that are made for all of them. */
+/* (X61) The number of pulses of an input, and of the bits that are made for all of
+ * them. */
 static double pulses_of(const xb_array *a, const xb_analog_layer *p)
 {
     return (double)xb_plane_pulses(a, p);
@@ -66,8 +67,9 @@ static double input_bits(const xb_array *a, const xb_analog_layer *p)
     return pulses * (double)a->input_slice_bits + (p->dac.has_sign ? 1 : 0);
 }
 
-/* (X64) Conversions of a row tile in one operation: of every slice in every pulse, and of
- * the reference of each column tile; noise is on the first slice's columns. */
+/* (X64) The number of conversions of a row tile in one operation: of every slice in every
+ * pulse, and of the reference of each column tile. Noise devices are on the columns of
+ * the first slice. */
 static double results_of(const xb_array *a, const xb_analog_layer *p, bool noise,
                          double column_tiles)
 {
@@ -96,7 +98,8 @@ static void array_energy(xb_band pj[PARTS], const xb_analog *analog, int i, bool
     const double results = times * (double)place.row_tiles *
                            results_of(a, p, noise, (double)place.column_tiles);
     const double inputs = times * (double)(p->in * place.column_tiles) * input_bits(a, p);
-    const bool own = analog->model->cells; /* the noise is that of the cells (X31) */
+    const bool own = analog->model->cells; /* the noise is that of the cells themselves
+                                              (X31) */
     const double noise_cells =
         noise && !own ? (double)(a->cost.noise_cells * p->size) : 0;
     const xb_band adc = xb_adc_band_pj(a);
@@ -168,10 +171,9 @@ static xb_status check(xb_ctx *ctx, const xb_analog *analog, int64_t draws)
                        "a prediction of %lld draws, expected 1 and more",
                        (long long)draws);
     if (xb_model_cells(analog->model))
-        return xb_fail(
-            ctx, XB_E_ARGUMENT,
-            "no costs of weights that are made of cells: their conductances are"
-            " in the unit of the cells");
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "costs cannot be computed for weights made of cells: their "
+                       "conductances are in the cells' own unit");
     XB_TRY(check_bits(ctx, "dac_bits", analog->array.dac_bits));
     return check_bits(ctx, "adc_bits", analog->array.adc_bits);
 }

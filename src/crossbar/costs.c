@@ -1,6 +1,6 @@
-/* costs.c: what a prediction takes: operations counted exactly, energies from the user's
- * table (maths X16). There is no physics here: what a read, a conversion or a write
- * costs is the user's number. */
+/* costs.c: the cost of a prediction: operations are counted exactly, and energies come
+ * from the user's table (maths X16). There is no physics here: the user says what a read,
+ * a conversion or a write costs. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "crossbayes/filekind.h"
 #include "crossbayes/json.h"
 
-/* Devices of a weight: a pair for each slice, or one beside a reference column, and one
- * of noise where the layer is random. */
+/* The number of devices of a weight: a pair for each slice, or one device beside a
+ * reference column, and a noise device if the layer is random. */
 static double devices_each(const xb_array *a, const xb_analog_layer *p)
 {
     const double each = a->offset_columns ? 1 : 2;
@@ -24,7 +24,7 @@ static double devices_of(const xb_array *a, const xb_analog_layer *p, double acr
     return (double)p->size * devices_each(a, p) + references;
 }
 
-/* (X53) Of spare columns, in every row of every tile. */
+/* (X53) The number of devices in spare columns, in every row of every tile. */
 static double spare_devices(const xb_array *a, const xb_analog_layer *p, double tiles)
 {
     return (double)a->spare_columns * (double)p->in * tiles * devices_each(a, p);
@@ -62,14 +62,14 @@ xb_cost_estimate xb_analog_cost(const xb_analog *analog, const xb_costs *costs,
                           .adc_pj = c.adc_conversions * costs->adc_pj,
                           .write_pj = c.devices * costs->write_pj};
     e.total_pj = e.read_pj + e.dac_pj + e.adc_pj;
-    for (int i = 0; i < analog->n_layer; i++) /* layers one after the other */
+    for (int i = 0; i < analog->n_layer; i++) /* layers run one after the other */
         e.time_ns += (double)reads * (double)analog->layer[i].operations *
                      (double)xb_plane_pulses(&analog->array, &analog->layer[i]) *
                      costs->operation_ns;
     return e;
 }
 
-/* A cost of 0 or more under `key`, 0 where it is left out. */
+/* Reads a cost of 0 or more under `key`; 0 if the key is missing. */
 static xb_status read_cost(xb_ctx *ctx, double *out, const json_t *root, const char *path,
                            const char *key)
 {

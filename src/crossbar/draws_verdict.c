@@ -1,7 +1,7 @@
 /* draws_verdict.c: is the device behind a law file a source of draws at a read interval?
- * The verdict of the fit (maths T14), asked again at another interval: what the reads are
- * worth comes from the trace's correlation as arrays follow it (X20), from which interval
- * on they are good enough from the fit itself (X41). */
+ * This gives the verdict of the fit (maths T14) at another interval. The number of draws
+ * that the reads are worth comes from the trace's correlation, as arrays follow it (X20);
+ * the interval from which on reads are good enough comes from the fit itself (X41). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void say(xb_draws_verdict *v)
              v->independent < 1.005 ? "draw" : "draws");
 }
 
-/* What the law file of a fit says; *timed where the trace had a time axis. */
+/* Reads what a law file says about the fit; *timed: the trace had a time axis. */
 static xb_status read_series(xb_ctx *ctx, xb_draws_verdict *out, bool *known,
                              const char *path)
 {

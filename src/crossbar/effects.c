@@ -1,5 +1,5 @@
-/* effects.c: the switches of an array, by name, and an array with one of them alone.
- * An effect is on where any of its numbers differs from the ideal array's. */
+/* effects.c: the effects of an array by name, and an array with only one of them. An
+ * effect is on if any of its numbers differs from the ideal array's. */
 #include <string.h>
 
 #include "crossbar/array.h"
@@ -8,24 +8,30 @@ static const struct effect {
     const char *name, *about;
 } effects[XB_EFFECTS] = {
     [XB_EFFECT_LAW] = {"law", "the noise devices' law instead of the model's"},
-    [XB_EFFECT_MEAN_LEVELS] = {"mean levels", "few states for the means"},
-    [XB_EFFECT_PROGRAM] = {"program error", "conductances miss their targets"},
+    [XB_EFFECT_MEAN_LEVELS] = {"mean levels", "few states of the mean devices"},
+    [XB_EFFECT_PROGRAM] = {"program error",
+                           "programmed conductances differ from their targets"},
     [XB_EFFECT_RELAX] = {"relaxation", "conductances move after programming"},
     [XB_EFFECT_HEAT] = {"heat", "conductances change with the temperature"},
-    [XB_EFFECT_READ_NOISE] = {"read noise", "of the mean devices, by their state"},
-    [XB_EFFECT_MEAN_NOISE] = {"mean noise", "of the mean devices, whatever their state"},
+    [XB_EFFECT_READ_NOISE] = {"read noise",
+                              "read noise of the mean devices, by their state"},
+    [XB_EFFECT_MEAN_NOISE] = {"mean noise",
+                              "read noise of the mean devices, the same in every state"},
     [XB_EFFECT_AMPLIFIER] = {"amplifier", "noise of the columns' amplifiers"},
     [XB_EFFECT_THERMAL] = {"thermal", "thermal noise of the conductances"},
-    [XB_EFFECT_SIGMA_RANGE] = {"sigma range", "a smallest width, the floor"},
-    [XB_EFFECT_SIGMA_LEVELS] = {"sigma levels", "few widths"},
-    [XB_EFFECT_SIGMA_SPREAD] = {"sigma spread", "widths differ between devices"},
-    [XB_EFFECT_SHAPE_SPREAD] = {"shape spread", "shapes differ between devices"},
+    [XB_EFFECT_SIGMA_RANGE] = {"sigma range", "a smallest width of the noise devices"},
+    [XB_EFFECT_SIGMA_LEVELS] = {"sigma levels", "few widths of the noise devices"},
+    [XB_EFFECT_SIGMA_SPREAD] = {"sigma spread",
+                                "widths that differ from device to device"},
+    [XB_EFFECT_SHAPE_SPREAD] = {"shape spread",
+                                "shapes that differ from device to device"},
     [XB_EFFECT_STUCK] = {"stuck", "devices that cannot be programmed"},
     [XB_EFFECT_LINE] = {"line", "resistance of the wires"},
     [XB_EFFECT_DAC] = {"dac", "quantised inputs"},
     [XB_EFFECT_ADC] = {"adc", "quantised column sums, tile by tile"},
-    [XB_EFFECT_CORRELATION] = {"correlation", "reads that remember the last one"},
-    [XB_EFFECT_REDRAW] = {"redraw", "when weights are drawn anew"},
+    [XB_EFFECT_CORRELATION] = {"correlation",
+                               "noise that is correlated from read to read"},
+    [XB_EFFECT_REDRAW] = {"redraw", "when weights are redrawn"},
 };
 
 /* XB_EFFECT_NONE is no effect: the public numbers start after it. */

@@ -1,8 +1,9 @@
-/* export.c: what a lab programs: targets of every tile, on the states there are, before
- * anything goes wrong. One NPY file [rows][columns] in uS for G+, G- and the noise width
- * of each tile, and array.json, written last, that says which is which and how uS become
- * weights again. Of weights in slices each slice has such files; of offset columns a tile
- * has its devices and its reference column. */
+/* export.c: writes what a lab programs: the targets of every tile, rounded to the
+ * available states, before any error. There is one NPY file [rows][columns] in uS for G+,
+ * G- and the noise width of each tile, and array.json, written last, which says which is
+ * which and how uS are converted back to weights. If weights are divided into slices,
+ * each slice has such files; with offset columns a tile has its devices and its reference
+ * column. */
 #include "crossbar/export.h"
 
 #include <math.h>
@@ -26,13 +27,14 @@ typedef struct export_job {
     xb_ctx *ctx;
     const xb_analog *analog;
     const char *dir;
-    double *tile;  /* room for one */
-    int64_t slice; /* of the weights */
+    double *tile;  /* memory for one tile */
+    int64_t slice; /* slice of the weights */
 } export_job;
 
 typedef struct tile_place {
     int64_t row, column, rows, columns;
-    int64_t tile, stride; /* its number in a row of tiles; columns of the matrix */
+    int64_t tile, stride; /* number of the tile in a row of tiles; number of columns of
+                             the matrix */
 } tile_place;
 
 /* Writes part of a matrix [in][out] and adds its file's name to `root`. */
@@ -40,7 +42,7 @@ static xb_status write_part(const export_job *job, json_t **root, const char *ke
                             const xb_analog_layer *p, const double *matrix, tile_place t)
 {
     char name[96], path[XB_EXPORT_PATH];
-    if (!matrix) { /* a layer without noise */
+    if (!matrix) { /* the layer has no noise */
         xb_json_set(root, key, json_null());
         return XB_OK;
     }
@@ -161,7 +163,7 @@ static xb_status write_layer(const export_job *job, json_t **layers,
     return xb_export_crosssim(job->ctx, job->analog, p, &c, job->dir);
 }
 
-/* Takes `layers` over. */
+/* Takes ownership of `layers`. */
 static json_t *export_json(const xb_ctx *ctx, const xb_analog *a, json_t *layers)
 {
     json_t *root = json_object();

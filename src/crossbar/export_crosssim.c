@@ -1,13 +1,13 @@
-/* export_crosssim.c: a layer for Sandia's CrossSim: its matrix [out][in] (what an
+/* export_crosssim.c: writes a layer for Sandia's CrossSim: its matrix [out][in] (what an
  * AnalogCore takes), its widths beside it, and parameters that
  * CrossSimParameters.from_json reads. Names are those of simulator/parameters/ of
- * CrossSim 3 (core_parameters.py, xbar_parameters.py). What maps: tile sizes, balanced
- * one-sided pairs, the conductance range as Rmin and Rmax, states that are a power of
- * two, programming error, wires, bits and ranges of both converters. What does not:
- * noise that differs from device to device or is not normal, its correlation and its
- * redraws (CrossSim's read noise has one magnitude), stuck devices. Of weights in slices,
- * offset columns and inputs in pulses the matrices alone are written: CrossSim has all
- * three, with other numbers for the digits. */
+ * CrossSim 3 (core_parameters.py, xbar_parameters.py). These are mapped: tile sizes,
+ * balanced one-sided pairs, the conductance range as Rmin and Rmax, numbers of states
+ * that are a power of two, programming error, wires, and bits and ranges of both
+ * converters. These are not: noise that differs from device to device or is not normal,
+ * its correlation and its redraws (CrossSim's read noise has one magnitude), and stuck
+ * devices. For weights in slices, offset columns and inputs in pulses only the matrices
+ * are written: CrossSim has all three, but with other numbers for the digits. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ static double input_range(const xb_analog_layer *p)
     return p->dac.on ? range_or_1(p->dac.range) : 1;
 }
 
-/* A converter without a sign, as after a relu, wants a minimum of 0. */
+/* Whether inputs may be negative; a converter without a sign, as after a relu, needs a
+ * minimum of 0. */
 static bool has_negative_inputs(const xb_analog_layer *p)
 {
     return p->dac.has_sign || !p->dac.on;
@@ -46,7 +47,7 @@ static json_t *core_json(const xb_analog_layer *p)
                      mapping_json(range_or_1(p->weight_top), true), "inputs", inputs);
 }
 
-/* Bits of a number of states; 0, "any", where it is no power of two. */
+/* The number of bits for a number of states; 0, "any", if it is not a power of two. */
 static int64_t bits_of(int64_t levels)
 {
     int64_t bits = 0;
@@ -56,7 +57,7 @@ static int64_t bits_of(int64_t levels)
 
 static json_t *device_json(const xb_array *a)
 {
-    const double us = 1e6; /* ohm of 1 uS */
+    const double us = 1e6; /* ohms that correspond to 1 uS */
     bool off = !(a->g_min_us > 0), miss = a->program_error > 0;
     double range = a->g_max_us - a->g_min_us;
     json_t *error = json_pack("{s:b,s:s,s:f}", "enable", (int)miss, "model",
@@ -80,7 +81,8 @@ static json_t *paired(json_t *one)
     return json_pack("{s:O,s:o}", "mvm", one, "vmm", one);
 }
 
-/* (X25) Column sums there are in units of the largest input on the largest conductance.
+/* (X25) CrossSim gives column sums in units of the largest input times the largest
+ * conductance.
  */
 static double adc_range(const xb_array *a, const xb_analog_layer *p)
 {
@@ -107,7 +109,7 @@ static json_t *xbar_json(const xb_array *a, const xb_analog_layer *p)
                      paired(converter_json(dac, a->dac_bits, has_negative_inputs(p))));
 }
 
-/* A block [in][out] as [out][in]. */
+/* Writes a block [in][out] as [out][in]. */
 static xb_status write_matrix(xb_ctx *ctx, const char *path, const xb_analog_layer *p,
                               const float *block)
 {
@@ -136,7 +138,8 @@ xb_status xb_export_crosssim(xb_ctx *ctx, const xb_analog *analog,
         XB_TRY(xb_export_path(ctx, path, dir, name));
         XB_TRY(write_matrix(ctx, path, p, m->sigma + p->offset));
     }
-    if (p->plane) return XB_OK; /* its numbers of slices and pulses are coded otherwise */
+    /* CrossSim codes numbers of slices and pulses differently. */
+    if (p->plane) return XB_OK;
     snprintf(name, sizeof name, "crosssim/layer%d.json", p->index);
     XB_TRY(xb_export_path(ctx, path, dir, name));
     json_t *root = json_pack("{s:o,s:o}", "core", core_json(p), "xbar",

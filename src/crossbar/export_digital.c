@@ -1,6 +1,6 @@
-/* export_digital.c: what the digital side of a chip needs beside the conductances: scales
- * of inputs and targets, biases, the gain of the noise array, corrections of columns,
- * and of which model, chip and seed all that is. */
+/* export_digital.c: writes what the digital side of a chip needs besides the
+ * conductances: scales of inputs and targets, biases, the gain of the noise array,
+ * corrections of columns, and the model, the chip and the seed that they belong to. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void xb_export_origin(json_t **root, const xb_analog *a)
     xb_json_set(root, "target_sd", numbers(m->y_sd, m->targets));
 }
 
-/* n floats as layerL_NAME.npy, named under `key`. */
+/* Writes n floats as layerL_NAME.npy, and the file name under `key`. */
 static xb_status write_floats(xb_ctx *ctx, json_t **root, const char *key,
                               const xb_analog_layer *p, const char *dir, const float *x,
                               int64_t rows, int64_t columns)
@@ -78,7 +78,7 @@ static xb_status write_correction(xb_ctx *ctx, json_t **root, const xb_analog_la
     if (!range) return XB_E_MEMORY;
     for (int64_t i = 0; i < n; i++) {
         range[i] = (float)(p->adc.range / (double)c->pre[i]);
-        range[n + i] = c->pre[i] * c->post[i]; /* of a sum in its own units */
+        range[n + i] = c->pre[i] * c->post[i]; /* for a sum in its own units */
     }
     xb_status status = XB_OK;
     if (p->adc.on)

@@ -1,18 +1,18 @@
 /* forget.c: noise from one operation to the next (maths X10). A device keeps its value
- * with probability rho and takes a new draw of its law otherwise. So the law of every
- * single read is exact whatever the law, and the correlation of reads k apart is rho^k.
+ * with probability rho and otherwise takes a new draw of its law. So every single read
+ * has exactly the law, and reads k apart have the correlation rho^k.
  *
- * A device's value at operation q is its draw at the last operation it forgot at: a
- * function of addresses, found by walking back, so reads can start anywhere and come out
- * the same. Operation 0 is always new. Walking costs 1 / (1 - rho) words a device, once
- * where a row of reads starts. */
+ * A device's value at operation q is its draw at the last operation at which it forgot.
+ * That is a function of addresses, found by walking back, so reads can start anywhere and
+ * give the same values. Operation 0 is always new. Walking back costs 1 / (1 - rho) words
+ * per device, once at the start of a sequence of reads. */
 #include <math.h>
 
 #include "crossbar/moment.h"
 
 static uint32_t keep_below(double rho) { return (uint32_t)(ldexp(rho, 32)); }
 
-/* Device i's value at operation q, whatever it had since. */
+/* Device i's value at operation q, whatever its earlier values were. */
 static float walk_back(const xb_analog *a, const xb_devices *d, xb_moment when, int64_t q,
                        int64_t i)
 {
@@ -25,14 +25,14 @@ static float walk_back(const xb_analog *a, const xb_devices *d, xb_moment when, 
     return xb_moment_draw(a, d, when, q, i);
 }
 
-/* A stretch of devices at operation q: their words and their fresh draws. */
+/* A group of consecutive devices at operation q: their words and their fresh draws. */
 typedef struct stretch {
     uint32_t word[XB_STRETCH];
     float fresh[XB_STRETCH];
-    int64_t skip, some; /* words before the first device; devices */
+    int64_t skip, some; /* number of words before the first device; number of devices */
 } stretch;
 
-/* From device i on, as many as there is room for. */
+/* Takes devices from i on, as many as there is room for. */
 static void look_at(const xb_analog *a, stretch *s, const xb_devices *d, xb_moment when,
                     int64_t i)
 {
@@ -47,8 +47,8 @@ static void look_at(const xb_analog *a, stretch *s, const xb_devices *d, xb_mome
     xb_sampler_fill(a->sampler, s->fresh, s->some, &draws, element);
 }
 
-/* Devices that forget take the draw of this operation (X10); the others keep theirs, or
- * where it is not known, get it. */
+/* Devices that forget take the draw of this operation (X10); the others keep theirs,
+ * which is computed if it is not known. */
 static void step_on(const xb_analog *a, float *z, const xb_devices *d, xb_moment when,
                     bool known)
 {

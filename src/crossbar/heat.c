@@ -1,8 +1,8 @@
-/* heat.c: conductances at another temperature than that at which they were programmed
- * and calibrated (maths X63). The lowest and the highest state have a temperature
- * coefficient each, states between them one in between, and devices differ from it, each
- * by its own. Noise devices, which conduct at the middle of the range, change their width
- * by the factor of their conductance. */
+/* heat.c: conductances at another temperature than that at which they were programmed and
+ * calibrated (maths X63). The lowest and the highest state each have a temperature
+ * coefficient, states between them have one in between, and each device deviates from it
+ * by its own amount. Noise devices, which conduct at the middle of the range, change
+ * their width by the factor of their conductance. */
 #include <math.h>
 
 #include "crossbar/cells.h"
@@ -14,7 +14,7 @@ static double coefficient(const xb_array *a, double g_us)
     return a->tc_low + (a->tc_high - a->tc_low) * place;
 }
 
-/* No conductance is below 0. */
+/* No conductance becomes negative. */
 static double factor(const xb_array *a, double coefficient_per_k)
 {
     return fmax(1 + coefficient_per_k * a->heated_k, 0);

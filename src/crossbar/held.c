@@ -1,15 +1,15 @@
-/* held.c: reads that remember at many rates at once, as 1/f noise does (maths X19).
+/* held.c: noise that is correlated over many time scales, as 1/f noise is (maths X19).
  *
- * Time is cut into blocks of 2^l operations, one cut for each level l, nested, from a
- * phase that XB_BLOCK neighbouring devices share. A device is at one level at a time, and
- * keeps one draw for the whole of that level's block; where the block ends it draws anew
- * and takes a new level, among those whose blocks begin there. So every read has the law
- * itself, whatever the law, and reads k apart share their draw with probability
- * sum_l share_l (1 - k / 2^l)+: any convex correlation, exact at lags that are powers of
- * two.
+ * For each level l, time is divided into blocks of 2^l operations; the blocks are nested
+ * and start at a phase that XB_BLOCK neighbouring devices share. A device is at one level
+ * at a time and keeps one draw for the whole block of that level; at the end of the block
+ * it draws again and takes a new level, among those whose blocks begin there. So every
+ * read has exactly the law, and reads k apart share their draw with probability sum_l
+ * share_l (1 - k / 2^l)+: any convex correlation, exact at lags that are powers of two.
  *
- * A value is a function of addresses: from the coarsest block down to the one that holds
- * the operation is at most a word a level, so reads can start anywhere. */
+ * A value is a function of addresses: finding it from the coarsest block down to the one
+ * that contains the operation takes at most one word per level, so reads can start
+ * anywhere. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,11 @@
 
 /* ---- shares of the levels */
 
-/* Lag of knot i: 0, 1, 2, 4, ... */
+/* The lag of knot i: 0, 1, 2, 4, ... */
 static double lag(int i) { return i == 0 ? 0 : ldexp(1, i - 1); }
 
-/* Past the last of n knots r goes straight to 0, no steeper than it came: knots then. */
+/* Beyond the last of n knots r goes to 0 in a straight line, not steeper than before;
+ * returns the number of knots. */
 static int run_out(double *r, int n)
 {
     const double last = r[n - 1], slope = (last - r[n - 2]) / (lag(n - 1) - lag(n - 2));
@@ -33,7 +34,7 @@ static int run_out(double *r, int n)
     return end + 1;
 }
 
-/* r at the knots to the largest convex curve that is nowhere above it. */
+/* Replaces r at the knots by the largest convex curve that is nowhere above it. */
 static void make_convex(double *r, int n)
 {
     int hull[XB_HELD_LEVELS + 1], used = 0;
@@ -66,7 +67,8 @@ static void find_shares(xb_held *held, const double *r, int knots)
     }
 }
 
-/* A device where levels 0 .. c begin takes one of 0 .. j below this word. */
+/* The thresholds of words: a device at which blocks of levels 0 .. c begin takes one of
+ * the levels 0 .. j if its word is less than below[c][j]. */
 static void find_words(xb_held *held)
 {
     for (int c = 0; c <= held->top; c++) {
@@ -135,7 +137,7 @@ double xb_held_sum(const xb_held *held, int64_t reads)
 
 static int64_t start_of(int64_t t, int level) { return t >> level << level; }
 
-/* The coarsest level that has a block beginning at t. */
+/* The coarsest level with a block that begins at t. */
 static int level_at(const xb_held *held, int64_t t)
 {
     int zeros = t ? __builtin_ctzll((unsigned long long)t) : held->top;
@@ -149,7 +151,7 @@ static int choose(const xb_held *held, int c, uint32_t word)
     return j;
 }
 
-/* A device's words lie in blocks of their own, so that a group's are one block. */
+/* The words of a device group form one block. */
 static int64_t block_of(const xb_devices *d, xb_moment when, int64_t q, int64_t i)
 {
     const int64_t blocks = (d->n + XB_BLOCK - 1) / XB_BLOCK;
@@ -172,13 +174,13 @@ static void look_at_draws(const xb_analog *a, float *z, const xb_devices *d,
                     xb_moment_element(when, q, d->n) + from);
 }
 
-/* When the blocks of a group begin: a word of the input and the group. */
+/* When the blocks of a group begin: one word for each input and group. */
 typedef struct phases {
     uint32_t word[2 * XB_BLOCK];
     int64_t first; /* group of the first word */
 } phases;
 
-/* Of the groups of devices [from, to), a stretch at most. */
+/* Looks up the phases of the groups of devices [from, to), at most one stretch. */
 static void look_at_phases(const xb_analog *a, phases *p, const xb_devices *d,
                            xb_moment when, int64_t from, int64_t to)
 {
@@ -196,16 +198,17 @@ static int64_t phase_of(const phases *p, int64_t i)
     return p->word[i / XB_BLOCK - p->first];
 }
 
-/* The end of device i's group, `to` at the latest. */
+/* The end of device i's group, at most `to`. */
 static int64_t group_end(int64_t i, int64_t to)
 {
     const int64_t end = (i / XB_BLOCK + 1) * XB_BLOCK;
     return end < to ? end : to;
 }
 
-/* ---- from anywhere */
+/* ---- starting at any operation */
 
-/* Devices [from, to) of one group, from the coarsest block that has when.q down. */
+/* Finds the values of devices [from, to) of one group, from the coarsest block that
+ * contains when.q downwards. */
 static void find_group(const xb_analog *a, float *z, int32_t *level, const xb_devices *d,
                        xb_moment when, int64_t phase, int64_t from, int64_t to)
 {
@@ -231,7 +234,7 @@ static void find_group(const xb_analog *a, float *z, int32_t *level, const xb_de
     }
 }
 
-/* Each group of a stretch [from, to), in turn. */
+/* Finds the values of each group of a stretch [from, to). */
 static void find_stretch(const xb_analog *a, float *z, int32_t *level,
                          const xb_devices *d, xb_moment when, int64_t from, int64_t to)
 {

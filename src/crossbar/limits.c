@@ -1,11 +1,11 @@
-/* limits.c: what the circuits of an array would have to bear (maths X55): the currents of
- * its wires, how far the first-order wires are from their domain, and how far the
- * noise devices swing. Nothing that is read depends on it. */
+/* limits.c: the load on the circuits of an array (maths X55): the currents of its wires,
+ * whether the first-order model of wires is valid, and how far the noise devices swing.
+ * No read depends on it. */
 #include <math.h>
 
 #include "crossbar/analog.h"
 
-/* Of one polarity, part by part of the tiles. */
+/* The conductance of one polarity, over all tiles. */
 static xb_conduction conduction_of(const xb_cells *c, const double *g)
 {
     xb_conduction most = {0, 0};
@@ -36,7 +36,7 @@ xb_conduction xb_cells_conduction(const xb_cells *c)
                            fmax(plus.row_us, minus.row_us)};
 }
 
-/* (X55) Where the law ends, or where one read in 10,000 is beyond. */
+/* (X55) The end of the law, or the value that one read in 10,000 exceeds. */
 static double end_of(const xb_law *law, bool upper)
 {
     const double rare = 1e-4;

@@ -1,25 +1,25 @@
 /* lines.c: voltage lost on the wires of a tile, to first order in the wire's resistance
  * (maths X9). Inputs enter at column 0, currents leave below the last row; G+, G- and the
- * noise devices are tiles of their own, with wires of their own. A cell loses what the
- * currents of its row drop on the way to it and those of its column on the way out, all
- * rows driven alike: the case in which columns lose most. Second-order terms are left
- * out: the loss of a current that is itself smaller for the loss; so the factor is
- * written 1 / (1 + loss), the same to first order, which stays between 0 and 1 and is
- * exact for a tile of one cell. How far off that is, is in docs/arrays.md: 0.1 % of a
- * difference of columns at a largest loss of 0.1, 2 % at 0.5, 32 % at 5. */
+ * noise devices are on separate tiles with separate wires. A cell loses the voltage that
+ * the currents of its row drop on the way to it and that those of its column drop on the
+ * way out, with all rows driven alike, which is the case in which columns lose most.
+ * Second-order terms (a current is itself smaller because of the loss) are left out;
+ * therefore the factor is written 1 / (1 + loss), which is the same to first order, stays
+ * between 0 and 1 and is exact for a tile of one cell. docs/arrays.md has the errors: 0.1
+ * % of a difference of columns at a largest loss of 0.1, 2 % at 0.5, 32 % at 5. */
 #include <math.h>
 #include <string.h>
 
 #include "crossbar/cells.h"
 
-/* loss[i][j] += sum over k of (min(j, k) + 1) g[i][k], in O(columns) a row: what lies
- * beyond k flows through all of the wire up to k. */
+/* loss[i][j] += sum over k of (min(j, k) + 1) g[i][k], in O(columns) per row: the
+ * currents of the cells beyond k flow through all of the wire up to k. */
 static void row_losses(double *loss, const double *g, int64_t columns)
 {
     double beyond = 0, sum = 0;
     for (int64_t k = 0; k < columns; k++) beyond += g[k];
     for (int64_t j = 0; j < columns; j++) {
-        sum += beyond; /* the current in the piece of wire before cell j */
+        sum += beyond; /* the current in the segment of wire before cell j */
         loss[j] += sum;
         beyond -= g[j];
     }
@@ -32,7 +32,7 @@ static void column_losses(double *loss, const double *g, int64_t rows, int64_t s
     double above = 0, sum = 0;
     for (int64_t l = 0; l < rows; l++) above += g[l * stride];
     for (int64_t i = rows; i-- > 0;) {
-        sum += above; /* the current in the piece of wire below cell i */
+        sum += above; /* the current in the segment of wire below cell i */
         loss[i * loss_stride] += sum;
         above -= g[i * stride];
     }
@@ -42,7 +42,7 @@ typedef struct tile_part {
     int64_t row, column, rows, columns;
 } tile_part;
 
-/* Losses of `n` cells to their factors; the largest loss. */
+/* Converts the losses of `n` cells to factors; returns the largest loss. */
 static double losses_to_factors(double *factor, int64_t n, double ohm_us)
 {
     double most = 0;
@@ -54,8 +54,8 @@ static double losses_to_factors(double *factor, int64_t n, double ohm_us)
     return most;
 }
 
-/* Factors of one tile, whose rows are `stride` apart in `factor`; `ohm_us` is ohm times
- * 1e-6 S. The largest loss. */
+/* Computes the factors of one tile, whose rows are `stride` apart in `factor`; `ohm_us`
+ * is ohm times 1e-6 S. Returns the largest loss. */
 static double tile_factors(double *factor, int64_t stride, const double *g,
                            const xb_cells *c, tile_part t, double ohm_us)
 {
@@ -72,8 +72,8 @@ static double tile_factors(double *factor, int64_t stride, const double *g,
     return most;
 }
 
-/* The same for noise devices, which all conduct g_us on average: both sums in closed
- * form. */
+/* The same for noise devices, which all conduct g_us on average, so that both sums have a
+ * closed form. */
 static double noise_factor(tile_part t, int64_t i, int64_t j, double ohm_us, double g_us)
 {
     const double w = (double)t.columns, h = (double)t.rows, x = (double)j, y = (double)i;
@@ -82,7 +82,7 @@ static double noise_factor(tile_part t, int64_t i, int64_t j, double ohm_us, dou
     return 1 / (1 + ohm_us * g_us * (row + column)); /* (X9) */
 }
 
-/* One array of g [in][out] in its tile. */
+/* Applies the wires to the part of g [in][out] that is on one tile. */
 static double apply_wires(double *g, const xb_cells *c, tile_part t, double ohm_us,
                           double *factor)
 {
@@ -93,7 +93,7 @@ static double apply_wires(double *g, const xb_cells *c, tile_part t, double ohm_
     return most;
 }
 
-/* (X62) A reference column is a tile of its own. */
+/* (X62) A reference column is a separate tile. */
 static double apply_reference(xb_cells *c, tile_part t, double ohm_us, double *factor)
 {
     xb_cells view = *c;

@@ -1,8 +1,9 @@
-/* measured.c: how long a device remembers, from the law file of a fit to its trace
- * (maths X11). The fit keeps the integrated autocorrelation time tau in samples, 1 for
- * white noise; a device that forgets at a constant rate has the same integrated time
- * when its lag-1 correlation is (tau - 1) / (tau + 1). Real traces forget at many rates
- * at once: where the law file has their correlation lag by lag, reads follow that (X20).
+/* measured.c: how long the noise of a device is correlated, from the law file of a fit to
+ * its trace (maths X11). The fit keeps the integrated autocorrelation time tau in
+ * samples, 1 for white noise; a device that forgets at a constant rate has the same
+ * integrated time when its lag-1 correlation is (tau - 1) / (tau + 1). Real traces have
+ * many rates at once: if the law file has the correlation at each lag, reads follow it
+ * (X20).
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,10 +24,10 @@ void xb_array_memory(const xb_array *array, double *correlation)
     const xb_trace_memory *m = &array->memory;
     for (int i = 0; i < XB_MEMORY_LAGS; i++) {
         const double lag =
-            ldexp(array->read_interval_ns / m->interval_ns, i); /* samples */
+            ldexp(array->read_interval_ns / m->interval_ns, i); /* in samples */
         int above = 0;
         while (above < m->lags && ldexp(1, above) < lag) above++;
-        if (above == m->lags) { /* later than is known: nothing is remembered */
+        if (above == m->lags) { /* beyond the known lags there is no correlation */
             correlation[i] = 0;
             continue;
         }
@@ -49,7 +50,7 @@ double xb_array_independent(const xb_array *array, int64_t reads)
     return n / xb_held_sum(&held, reads);
 }
 
-/* The correlation of the trace behind a law file, where a fit has kept it. */
+/* Reads the correlation of the trace behind a law file, if the fit kept it. */
 static xb_status read_memory(xb_ctx *ctx, xb_trace_memory *out, const json_t *series,
                              const char *path)
 {

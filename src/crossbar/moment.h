@@ -1,5 +1,5 @@
-/* moment.h: where the noise of a device at one operation has its random words, for
- * devices that remember (forget.c, held.c). */
+/* moment.h: the addresses of the random words for the noise of a device at one operation,
+ * for devices whose noise is correlated (forget.c, held.c). */
 #ifndef XB_CROSSBAR_MOMENT_H
 #define XB_CROSSBAR_MOMENT_H
 
@@ -7,13 +7,14 @@
 #include "draw/kernel.h"
 #include "predict/predict.h"
 
-/* Which operation of its read q is; q may lie before the first read. */
+/* The number of operation q within its read; q may lie before the first read. */
 static inline int64_t xb_moment_part(xb_moment when, int64_t q)
 {
     return (q % when.each + when.each) % when.each;
 }
 
-/* The read that operation q belongs to, and element 0 of a tensor of n in it. */
+/* The read that operation q belongs to, and the address of element 0 of a tensor of n
+ * elements in it. */
 static inline uint32_t xb_moment_read(xb_moment when, int64_t q)
 {
     return (uint32_t)((q - xb_moment_part(when, q)) / when.each);
@@ -23,7 +24,8 @@ static inline int64_t xb_moment_element(xb_moment when, int64_t q, int64_t n)
     return (when.first + xb_moment_part(when, q)) * n;
 }
 
-/* Fresh draws, and the words by which devices keep or change theirs. */
+/* The streams of fresh draws, and of the words that decide whether devices keep or change
+ * theirs. */
 static inline xb_stream xb_moment_draws(const xb_analog *a, int tensor, uint32_t read)
 {
     return (xb_stream){a->reads, (uint32_t)tensor, read, XB_PREDICT_STEP - a->place};
@@ -41,6 +43,6 @@ static inline float xb_moment_draw(const xb_analog *a, const xb_devices *d,
     return xb_sampler_value(a->sampler,
                             xb_stream_word(&where, xb_moment_element(when, q, d->n) + i));
 }
-enum { XB_STRETCH = 16 * XB_BLOCK }; /* devices at a time: 4 KiB of words */
+enum { XB_STRETCH = 16 * XB_BLOCK }; /* number of devices at a time: 4 KiB of words */
 
 #endif

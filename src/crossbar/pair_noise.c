@@ -1,7 +1,7 @@
-/* pair_noise.c: the read noise of the mean devices themselves, whose width hangs on their
- * state (maths X23, K5). It adds to what a weight's noise device shows: variances add,
- * and the sum is taken to have the law of the noise devices. A kernel without noise
- * devices stays without noise. */
+/* pair_noise.c: the read noise of the mean devices themselves, whose width depends on
+ * their state (maths X23, K5). It is added to the noise of a weight's noise device:
+ * variances add, and the sum is assumed to have the law of the noise devices. A kernel
+ * without noise devices stays without noise. */
 #include <math.h>
 
 #include "crossbar/cells.h"

@@ -1,9 +1,9 @@
 /* planes.c: a product whose weights come in slices (maths X60), whose inputs come in
  * pulses of some bits (X61), or whose weights are single devices beside a reference
- * column (X62). Each pulse on each slice is one conversion of every column; digital
- * shifts and additions make the tile's sum of them, which is then corrected and added as
- * any other's. Noise devices are on the tiles of the first slice, and hold their noise
- * for all pulses of an operation. */
+ * column (X62). Each pulse on each slice needs one conversion of every column; digital
+ * shifts and additions combine them to the tile's sum, which is then corrected and added
+ * as for any other layer. Noise devices are on the tiles of the first slice and keep
+ * their noise for all pulses of an operation. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "crossbar/analog.h"
 
-/* ---- what a layer has */
+/* ---- the planes of a layer */
 
 static int64_t across(const xb_analog_layer *p)
 {
@@ -47,7 +47,7 @@ void xb_plane_take(xb_analog_layer *p, int64_t k, const xb_cells *c, const xb_ar
 {
     xb_plane *plane = &p->plane[k];
     plane->us_per_weight = xb_cells_scale(c, a);
-    plane->conductance_us = p->conductance_us; /* with the slices before it */
+    plane->conductance_us = p->conductance_us; /* including the slices before it */
     for (int64_t i = 0; i < k; i++) plane->conductance_us -= p->plane[i].conductance_us;
     if (plane->mean) xb_cells_weights(c, a, plane->mean, NULL);
     for (int64_t i = 0; plane->reference && i < xb_cells_minus_count(c); i++)
@@ -62,7 +62,7 @@ int64_t xb_plane_pulses(const xb_array *a, const xb_analog_layer *p)
     return p->dac.on ? xb_array_pulses(a, a->dac_bits - (p->dac.has_sign ? 1 : 0)) : 1;
 }
 
-/* (X61) The largest number of a pulse, in steps of the converter. */
+/* (X61) The largest number in a pulse, in steps of the converter. */
 static double pulse_most(const xb_array *a, const xb_analog_layer *p)
 {
     return xb_plane_pulses(a, p) > 1 ? ldexp(1, (int)a->input_slice_bits) - 1
@@ -94,7 +94,7 @@ typedef struct plane_job {
     const xb_noisy_product *noisy;
 } plane_job;
 
-/* (X61) Inputs [rows][width] of the tile as pulse `pulse` of `pulses` has them. */
+/* (X61) Writes the inputs [rows][width] of the tile for pulse `pulse` of `pulses`. */
 static void take_pulse(const plane_job *job, int64_t pulse, int64_t pulses)
 {
     const xb_steps s = job->p->dac.steps;
@@ -111,7 +111,8 @@ static void take_pulse(const plane_job *job, int64_t pulse, int64_t pulses)
     }
 }
 
-/* Sums of `columns` columns through noise, calibration's eyes and the converter. */
+/* Passes sums of `columns` columns through noise, calibration's observers and the
+ * converter. */
 static void convert(const plane_job *job, float *sums, int64_t columns, int64_t k,
                     int64_t conversion)
 {
@@ -154,7 +155,7 @@ static void add_slice(const plane_job *job, int64_t k, int64_t pulse, float weig
         }
 }
 
-/* (X50) What calibration sees of a tile's whole sums, and what it makes of them. */
+/* (X50) Passes a tile's whole sums to calibration, and applies the corrections. */
 static void correct(const plane_job *job)
 {
     const xb_correction *c = &job->p->correction;

@@ -1,7 +1,8 @@
 /* quiet.c: weights as pairs of states that move little (maths X22). A weight is a
- * difference of two conductances, and many pairs have the same one: of all of them the
- * quietest is taken, where (X1) takes the one with a device at its lowest. States are
- * evenly spaced: those of the array, or so many that the steps do not show. */
+ * difference of two conductances, and many pairs have the same difference. The quietest
+ * of these pairs is taken, while (X1) takes the one in which one device is at its lowest.
+ * States are evenly spaced: those of the array, or enough of them to make the steps
+ * negligible. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 
 enum { STATES = 1025 };
 
-/* How far cells of a state have spread at the last time that was measured, uS. */
+/* The spread of cells of a state at the last measured time, uS. */
 static double spread_us(const xb_aged *aged, double g_us)
 {
     const double last =
@@ -52,8 +53,8 @@ xb_status xb_quiet_make(xb_ctx *ctx, xb_quiet *out, const xb_array *a,
     return XB_OK;
 }
 
-/* One difference as a pair; the part of a step that is left goes to the device that has
- * room for it. */
+/* Represents one difference as a pair; the remaining fraction of a step goes to the
+ * device that has room for it. */
 static void pair_of(double *high, double *low, double apart, const xb_quiet *q)
 {
     const int64_t k = (int64_t)rint(fmin(apart / q->step, (double)(q->n - 1)));

@@ -1,10 +1,10 @@
-/* reader.c: one read of the arrays: a pass of some inputs through the net, kernels by
- * their tiles, everything else as the digital net does it. Weights are drawn once for
- * all inputs, for each input, or for each operation, as the array says; a convolution
- * is one operation for each output pixel, its window the tile's input (im2col). All
- * memory is taken when the reader is made. Where nothing is converted and nothing drawn
- * within a layer, the layer is the backend's own, so the ideal array computes the bytes
- * of the digital model. */
+/* reader.c: one read of the arrays: a pass of some inputs through the net, with kernels
+ * on their tiles and everything else as in the digital net. Weights are drawn once for
+ * all inputs, for each input, or for each operation, as the array says; a convolution is
+ * one operation for each output pixel, whose window is the tile's input (im2col). All
+ * memory is allocated when the reader is made. If nothing is converted or drawn within a
+ * layer, the backend's own layer is used, so the ideal array gives the bytes of the
+ * digital model. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -12,7 +12,8 @@
 #include "backend/linear.h"
 #include "vi/model.h"
 
-/* Reals: of all inputs' widest activation, and of windows written out at once. */
+/* Limits in floats: for the widest activation of all inputs, and for the windows that are
+ * written out at once. */
 enum { BATCH_MOST = 256, BATCH_ROOM = 1 << 20, COLUMNS_ROOM = 1 << 16, ALIGN = 16 };
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -23,7 +24,7 @@ static bool is_conv(const xb_analog_layer *layer)
     return layer->layer->kind == &xb_layer_conv;
 }
 
-/* Lines of output pixels whose windows are written out at once. */
+/* The number of lines of output pixels whose windows are written out at once. */
 static int64_t lines_of(const xb_analog_layer *layer)
 {
     const xb_window *g = &layer->layer->window;
@@ -122,7 +123,7 @@ xb_status xb_reader_make(xb_ctx *ctx, xb_reader *out, const xb_analog *analog)
     r.tile.slice = cut(&next, s.slice);
     r.tile.part = cut(&next, s.part);
     r.tile.sum = cut(&next, s.sum);
-    r.tile.reference = cut(&next, s.sum); /* no more than columns */
+    r.tile.reference = cut(&next, s.sum); /* never more than columns */
     *out = r;
     return XB_OK;
 }
@@ -141,7 +142,7 @@ typedef struct layer_read {
     xb_reader *r;
     const xb_run *run;
     const xb_analog_layer *p;
-    const xb_watch *seen; /* tile sums; NULL: nobody looks */
+    const xb_watch *seen; /* observers of tile sums; NULL: none */
     int64_t first, s;
     bool known;
 } layer_read;
@@ -151,7 +152,8 @@ static const float *bias_of(const xb_analog_layer *p, const float *w)
     return p->n > p->size ? w + p->size : NULL;
 }
 
-/* `rows` rows of the matrix product, operation `from` of input `i` and those after it. */
+/* Computes `rows` rows of the matrix product: operation `from` of input `i` and the
+ * following ones. */
 static void product(const layer_read *k, float *y, const float *x, const float *w,
                     int64_t rows, int64_t i, int64_t from)
 {
@@ -168,7 +170,8 @@ static void product(const layer_read *k, float *y, const float *x, const float *
                                                        a->normal ? &noisy : NULL);
 }
 
-/* Operations [from, from + count) of input i, x their rows of the matrix product. */
+/* Runs operations [from, from + count) of input i; x are their rows of the matrix
+ * product. */
 static void each_operation(const layer_read *k, float *y, const float *x, int64_t i,
                            int64_t from, int64_t count)
 {
@@ -184,7 +187,8 @@ static void each_operation(const layer_read *k, float *y, const float *x, int64_
     }
 }
 
-/* One input's windows, some lines at a time; w NULL: weights anew for each. */
+/* Runs one input's windows, a few lines at a time; w NULL: weights are redrawn for
+ * each. */
 static void conv_input(const layer_read *k, float *y, const float *x, const float *w,
                        int64_t i)
 {
@@ -201,7 +205,7 @@ static void conv_input(const layer_read *k, float *y, const float *x, const floa
     }
 }
 
-/* `rows` inputs from number `from` on under one draw. */
+/* Runs `rows` inputs from number `from` on with one draw. */
 static void shared_draw(const layer_read *k, float *y, const float *x, int64_t rows,
                         int64_t from, xb_moment when)
 {
@@ -223,7 +227,7 @@ static void shared_draw(const layer_read *k, float *y, const float *x, int64_t r
         product(k, y, x, w, rows, from, 0);
 }
 
-/* (X15) When weights are drawn anew. */
+/* (X15) Redraws the weights when the array says so. */
 static void analog_layer(const layer_read *k, float *y, const float *x, int64_t rows)
 {
     const xb_analog_layer *p = k->p;

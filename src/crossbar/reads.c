@@ -1,7 +1,7 @@
-/* reads.c: many reads of an analog model, as draws of its predictive. Reads are cut among
- * the threads, each with a reader of its own. A piece may start at any read, since what
- * devices remember is a function of addresses (forget.c, held.c): a read is the same
- * whoever makes it. */
+/* reads.c: many reads of an analog model, as draws of its predictive. Reads are divided
+ * among the threads, each of which has its own reader. A piece may start at any read,
+ * because correlated noise is a function of addresses (forget.c, held.c): a read has the
+ * same values on any thread. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,8 @@
 #include "predict/predict.h"
 #include "vi/model.h"
 
-/* Reads of a piece at least where devices remember: each piece starts with a walk back.
+/* The smallest number of reads of a piece if noise is correlated, because each piece
+ * starts with a walk back.
  */
 enum { REMEMBERED = 32, HELD = 256 };
 
@@ -63,7 +64,7 @@ static xb_status run(xb_ctx *ctx, read_job *job)
     return status;
 }
 
-/* The last element asked of any stream must be one there is. */
+/* Checks that the last element used of any stream exists. */
 static xb_status check_reach(xb_ctx *ctx, const xb_analog *a, int64_t n)
 {
     for (int i = 0; i < a->n_layer; i++) {
@@ -73,8 +74,8 @@ static xb_status check_reach(xb_ctx *ctx, const xb_analog *a, int64_t n)
         bool own = a->array.redraw != XB_REDRAW_NETWORK && p->random;
         if (own && (double)n * (double)each * (double)p->size > (double)XB_STREAM_MAX)
             return xb_fail(ctx, XB_E_ARGUMENT,
-                           "%lld inputs with weights of their own are more than layer"
-                           " %d has noise for: give them in parts",
+                           "%lld inputs, each with its own weights, need more random "
+                           "numbers than the stream of layer %d has: pass them in parts",
                            (long long)n, p->index + 1);
     }
     return XB_OK;
@@ -107,7 +108,7 @@ xb_status xb_analog_draws(xb_ctx *ctx, double *value, double *sd, const xb_analo
                           const double *x, int64_t n, int64_t first, int64_t count)
 {
     const xb_predict_options digital = xb_predict_options_default();
-    /* checks, and the aleatoric sd, which stays digital */
+    /* this checks the arguments and computes the aleatoric sd, which stays digital */
     XB_TRY(xb_predict_draws(ctx, value, sd, analog->whole, x, n, first, 0, &digital));
     if (count < 0 || first + count > UINT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld reads: expected 0 or more, below 2^32",

@@ -1,7 +1,8 @@
 /* relax.c: programmed conductances move with time, as a campaign has measured it (maths
- * X21, K2-K4). Each cell keeps one rank u among the cells of its state for ever, a word
- * of (chip, tensor, device): a cell that is high after 1 s is high after 100 s. Noise
- * devices stay: nobody has measured how they move. */
+ * X21, K2-K4). Each cell always has the same rank u among the cells of its state, which
+ * is a word of (chip, tensor, device): a cell that is high after 1 s is also high after
+ * 100 s. Noise devices do not move, because there are no measurements of how they
+ * would. */
 #include "crossbar/cells.h"
 #include "crossbayes/extend.h"
 
@@ -31,7 +32,8 @@ void xb_cells_relax(xb_cells *c, const xb_array *a, const xb_aged *aged,
 xb_status xb_range_check(xb_ctx *ctx, const xb_array *a, const char *what, double low_us,
                          double high_us)
 {
-    const double slack = 1e-9; /* of a conductance that was written with few digits */
+    const double slack = 1e-9; /* relative slack for a conductance that was written with
+                                  few digits */
     if (a->g_min_us >= low_us * (1 - slack) && a->g_max_us <= high_us * (1 + slack))
         return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,
@@ -49,7 +51,8 @@ xb_status xb_relax_check(xb_ctx *ctx, const xb_array *a, const xb_aged *aged)
         return xb_fail(ctx, XB_E_INPUT,
                        "the device file has no relaxation: it was made without readings"
                        " over time");
-    if (!(a->age_s > 0 || a->quiet_pairs > 0)) return XB_OK; /* (K7) has no ends */
+    /* (K7) holds at any conductance. */
+    if (!(a->age_s > 0 || a->quiet_pairs > 0)) return XB_OK;
     return xb_range_check(ctx, a, "states were",
                           aged->us * xb_device_state_at(d, 0).conductance,
                           aged->us * xb_device_state_at(d, last).conductance);

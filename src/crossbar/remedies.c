@@ -1,6 +1,6 @@
-/* remedies.c: what an array does against its effects, by name, and an array without one
- * of them. A remedy is on where its number is not 0; its worth is seen by leaving it
- * out, where an effect's harm is seen by having it alone. */
+/* remedies.c: the remedies of an array against its effects, by name, and an array without
+ * one of them. A remedy is on if its number is not 0. Its benefit shows when it is left
+ * out, while the harm of an effect shows when it is alone. */
 #include <string.h>
 
 #include "crossbar/array.h"
@@ -10,8 +10,8 @@ static const struct remedy {
 } remedies[] = {
     {"column calibration", "column_calibration", "gain and offset of each column"},
     {"ADC ranges", "adc_range_per", "ADC ranges of tiles or columns"},
-    {"stuck repair", "stuck_repair", "partners that make up for stuck devices"},
-    {"spare columns", "spare_columns", "spare columns for the worst ones"},
+    {"stuck repair", "stuck_repair", "partners that compensate for stuck devices"},
+    {"spare columns", "spare_columns", "spare columns that replace the worst ones"},
     {"quiet pairs", "quiet_pairs", "pairs of states that move little"},
 };
 

@@ -1,7 +1,7 @@
-/* repair.c: what is done about stuck devices before a chip is programmed, once a test has
- * found them: the partner of a stuck device is written so that their difference is right
- * (maths X52), and columns with the worst faults move to spare ones of their tile (X53).
- * Spare columns have stuck devices of their own. */
+/* repair.c: the repair of stuck devices before a chip is programmed, once a test has
+ * found them: the partner of a stuck device is programmed so that their difference is
+ * right (maths X52), and spare columns of a tile replace the columns with the worst
+ * faults (X53). Spare columns have stuck devices too. */
 #include <math.h>
 
 #include "crossbar/cells.h"
@@ -10,7 +10,7 @@ typedef struct tile_part {
     int64_t row, column, rows, columns;
 } tile_part;
 
-/* A pair and a width as they will be, stuck devices and repair included. */
+/* A pair and a width as they will be, including stuck devices and repair. */
 typedef struct cell {
     double plus, minus, width;
 } cell;
@@ -20,7 +20,8 @@ static double partner(const xb_array *a, double g_us)
     return xb_level_nearest(g_us, a->g_min_us, a->g_max_us, a->mean_levels);
 }
 
-/* (X52) The other device of a pair of which one is stuck; others stay. */
+/* (X52) Sets the other device of a pair in which one is stuck; other pairs stay
+ * unchanged. */
 static void repair_pair(cell *x, const xb_array *a, double apart, bool plus, bool minus)
 {
     if (!a->stuck_repair || plus == minus) return;
@@ -30,8 +31,8 @@ static void repair_pair(cell *x, const xb_array *a, double apart, bool plus, boo
         x->plus = partner(a, x->minus + apart);
 }
 
-/* The cell in row i, column j of the matrix, on spare column `spare` of its tile or, for
- * -1, where it is. */
+/* The cell in row i and column j of the matrix, on spare column `spare` of its tile or,
+ * for -1, in its own column. */
 static cell look(const xb_cells *c, const xb_array *a, const xb_chip *chip, int64_t i,
                  int64_t j, int32_t spare)
 {
@@ -49,7 +50,7 @@ static cell look(const xb_cells *c, const xb_array *a, const xb_chip *chip, int6
 
 /* ---- spare columns */
 
-/* Squared errors of a column's weights and standard deviations. */
+/* The squared errors of a column's weights and standard deviations. */
 static double harm(const xb_cells *c, const xb_array *a, const xb_chip *chip, tile_part t,
                    int64_t j, int32_t spare)
 {
@@ -67,7 +68,7 @@ static double harm(const xb_cells *c, const xb_array *a, const xb_chip *chip, ti
     return sum;
 }
 
-/* The column of a tile with the largest harm that is not on a spare yet; -1: none. */
+/* The column of a tile with the largest harm that has no spare yet; -1: none. */
 static int64_t worst(const double *harms, const int32_t *spare, tile_part t)
 {
     int64_t at = -1;
@@ -76,7 +77,7 @@ static int64_t worst(const double *harms, const int32_t *spare, tile_part t)
     return at;
 }
 
-/* (X53) The first spare takes the worst column if it is better there, and so on. */
+/* (X53) The first spare replaces the worst column if it is better, and so on. */
 static void use_spares(xb_cells *c, const xb_array *a, const xb_chip *chip, tile_part t,
                        double *harms)
 {

@@ -1,6 +1,6 @@
-/* result_bytes.c: what an assay found as bytes, from one process to another
- * (crossbayes/work.h). The digital model's result has the shape of all; what is used as
- * an index is checked, since the bytes may come from a file. */
+/* result_bytes.c: packs the result of an assay into bytes for another process
+ * (crossbayes/work.h). All results have the shape of the digital model's; values that are
+ * used as indices are checked, because the bytes may come from a file. */
 #include <string.h>
 
 #include "base/memory.h"

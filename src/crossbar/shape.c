@@ -1,10 +1,10 @@
 /* shape.c: noise devices whose shapes differ (maths X8). A device's noise is bent by a
  * little of the law's second orthogonal polynomial,
  *   z' = (z + t h(z)) / sqrt(1 + t^2),  h(z) = (z^2 - g z - 1) / sqrt(k + 2 - g^2),
- * g the law's skewness, k its excess kurtosis, t normal from device to device: mean 0 and
- * variance 1 stay exact for every law, so the shape alone changes. A weight
- * mu + sigma z' is a parabola in z, kept by its three coefficients; evaluating it is
- * the backend's (`bend`). */
+ * where g is the law's skewness, k its excess kurtosis, and t is normal from device to
+ * device. Mean 0 and variance 1 stay exact for every law, so only the shape changes. A
+ * weight mu + sigma z' is a parabola in z, stored as three coefficients; the backend
+ * evaluates it (`bend`). */
 #include <math.h>
 
 #include "crossbar/analog.h"

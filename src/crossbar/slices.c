@@ -5,11 +5,12 @@
 
 #include "crossbar/cells.h"
 
-/* How weights become numbers: `zero` is the weight 0, zero + most the largest. */
+/* How weights become numbers: `zero` is the number of the weight 0, zero + most that of
+ * the largest. */
 typedef struct coding {
     int64_t levels, slices;
     int64_t zero, most;
-    int64_t place; /* what a unit of this digit counts: levels^(slices - 1 - digit) */
+    int64_t place; /* the value of a unit of this digit: levels^(slices - 1 - digit) */
 } coding;
 
 static int64_t power(int64_t base, int64_t exponent)
@@ -29,7 +30,7 @@ static coding coding_of(const xb_array *a, int64_t slice)
     return k;
 }
 
-/* What the digit of a number conducts. */
+/* The conductance for the digit of a number. */
 static double state_us(const xb_array *a, const coding *k, int64_t number)
 {
     const double digit = (double)(number / k->place % k->levels);
@@ -41,7 +42,7 @@ static void fill(double *to, double value, int64_t n)
     for (int64_t i = 0; i < n; i++) to[i] = value;
 }
 
-/* (X60) The digits of |mu| in one device of the pair, the other at its lowest. */
+/* (X60) Sets the digits of |mu| in one device of the pair; the other is at its lowest. */
 static void slice_pairs(xb_cells *c, const xb_array *a, const coding *k, const float *mu)
 {
     for (int64_t i = 0; i < c->in * c->out; i++) {
@@ -52,7 +53,8 @@ static void slice_pairs(xb_cells *c, const xb_array *a, const coding *k, const f
     }
 }
 
-/* (X62) The digits of a number that is `zero` for the weight 0, as the reference is. */
+/* (X62) Sets the digits of a number that is `zero` for the weight 0, as the reference
+ * is. */
 static void slice_offset(xb_cells *c, const xb_array *a, const coding *k, const float *mu)
 {
     for (int64_t i = 0; i < c->in * c->out; i++) {
@@ -62,7 +64,8 @@ static void slice_offset(xb_cells *c, const xb_array *a, const coding *k, const 
     fill(c->minus, state_us(a, k, k->zero), xb_cells_minus_count(c));
 }
 
-/* (X62) Devices with any state, the reference in the middle of the range. */
+/* (X62) Sets devices that can have any state; the reference is in the middle of the
+ * range. */
 static void offset_any(xb_cells *c, const xb_array *a, const float *mu)
 {
     const double middle = 0.5 * (a->g_min_us + a->g_max_us);

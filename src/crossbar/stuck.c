@@ -1,8 +1,9 @@
 /* stuck.c: devices that stay at the lowest or highest of their range, whatever is
- * written to them; each device by itself (maths X6). */
+ * programmed; each device is stuck independently of the others (maths X6). */
 #include "crossbar/cells.h"
 
-/* The word of a device: of its own, or of the one of a spare column in its row. */
+/* The random word of a device: its own, or that of the device of a spare column in its
+ * row. */
 static double word_of(const xb_cells *c, const xb_chip *chip, xb_chip_stream which,
                       int64_t at, int32_t spare)
 {
@@ -12,7 +13,7 @@ static double word_of(const xb_cells *c, const xb_chip *chip, xb_chip_stream whi
     }
     xb_stream where = xb_chip_at(chip, (xb_chip_stream)(XB_CHIP_SPARE + which));
     const int64_t row = at / c->out, across = (c->out + c->columns - 1) / c->columns;
-    const int64_t tile = at % c->out / c->columns; /* of its row of tiles */
+    const int64_t tile = at % c->out / c->columns; /* number in its row of tiles */
     where.step = (uint32_t)spare;
     return xb_stream_uniform(&where, row * across + tile);
 }

@@ -1,7 +1,8 @@
-/* sum_noise.c: noise of the column sums that no weight's device makes (maths X56-X58):
- * read noise of the mean devices, noise of amplifiers and converters, thermal noise of
- * the conductances. All are normal, independent from sum to sum, and added before the
- * ADC; a draw is a function of (seed, tensor, input, operation, tile, column, read). */
+/* sum_noise.c: noise of the column sums that does not come from the devices of weights
+ * (maths X56-X58): read noise of the mean devices, noise of amplifiers and converters,
+ * thermal noise of the conductances. All are normal, independent from sum to sum, and
+ * added before the ADC; a draw is a function of (seed, tensor, input, operation, tile,
+ * column, read). */
 #include <math.h>
 
 #include "crossbar/analog.h"
@@ -12,14 +13,14 @@ bool xb_array_noisy_sums(const xb_array *a)
            a->temperature_k > 0;
 }
 
-/* The tiles of one slice, or of whole weights. */
+/* The tiles of one slice, or those of whole weights. */
 typedef struct columns_of {
-    double us_per_weight, conductance_us; /* the latter of all of them */
-    bool noise;                           /* devices are among them */
-    double input;                         /* at the full read voltage */
+    double us_per_weight, conductance_us; /* the latter is the sum over all of them */
+    bool noise;                           /* whether noise devices are among them */
+    double input;                         /* input at the full read voltage */
 } columns_of;
 
-/* (X58) Of a column of average conductance, in the layer's units. */
+/* (X58) The sd for a column of average conductance, in the layer's units. */
 static double thermal_sd(const xb_array *a, const xb_analog_layer *p, columns_of of)
 {
     const double boltzmann = 1.380649e-23; /* J/K, exact */
@@ -51,13 +52,15 @@ xb_sum_noise xb_plane_noise_of(const xb_array *a, const xb_analog_layer *p, int6
     if (!(plane->us_per_weight > 0)) return n;
     const columns_of of = {plane->us_per_weight, plane->conductance_us,
                            k == 0 && p->sigma_top > 0, xb_plane_input(a, p)};
-    const double devices = plane->reference ? 1 : 2;               /* of a weight */
+    const double devices = plane->reference ? 1 : 2;               /* devices per
+                                                                      weight */
     n.input = sqrt(devices) * a->mean_noise_us / of.us_per_weight; /* (X56) */
     n.fixed = hypot(a->amp_noise * plane->adc.range, thermal_sd(a, p, of));
     return n;
 }
 
-/* Sums [rows][out] of a tile, whose inputs are x [rows][width]; pre [out] NULL: 1. */
+/* Adds noise to sums [rows][out] of a tile, whose inputs are x [rows][width]; pre [out]
+ * NULL: 1. */
 static void add_noise(const xb_noisy_product *k, float *sums, int64_t out, const float *x,
                       int64_t rows, int64_t width, int64_t tile, uint32_t stream,
                       const float *pre)

@@ -1,7 +1,7 @@
-/* target.c: weights to conductances and back (maths X1, X2). A mean is the difference
- * of two devices of which one is at its lowest; the layer's largest mean takes the whole
- * range. A standard deviation is the width of one noise device; the layer's largest is
- * the largest width, whatever gain its column then needs. */
+/* target.c: converts weights to conductances and back (maths X1, X2). A mean is the
+ * difference of two devices, one of which is at its lowest; the layer's largest mean
+ * takes the whole range. A standard deviation is the width of one noise device; the
+ * layer's largest is the largest width, whatever gain its column then needs. */
 #include <math.h>
 
 #include "backend/host.h"
@@ -40,7 +40,8 @@ void xb_cells_weights(const xb_cells *c, const xb_array *a, float *mu, float *si
 {
     int64_t n = c->in * c->out;
     double scale = xb_cells_scale(c, a);
-    for (int64_t i = 0; i < n && mu && scale > 0; i++) /* an offset stays (X62) */
+    /* An offset stays in the result (X62). */
+    for (int64_t i = 0; i < n && mu && scale > 0; i++)
         mu[i] = (float)((c->plus[i] - (c->offset ? 0 : c->minus[i])) / scale);
     for (int64_t i = 0; i < n && sigma && c->width; i++)
         sigma[i] = (float)(c->width[i] * c->sigma_top / c->width_max);

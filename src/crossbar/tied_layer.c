@@ -1,8 +1,8 @@
 /* tied_layer.c: weights made of cells on an array (maths X30, X31). The noise is that of
- * the weight's own cells, so there is no device for its width: states, missed writes,
- * relaxation, stuck cells and wires move mean and width together. Each cell of a weight
- * is in a tile of its own, with wires of its own. What belongs to width devices (their
- * range, their states, those that are stuck) does not apply. */
+ * the weight's own cells, so there is no device for its width: states, programming
+ * errors, relaxation, stuck cells and wires change mean and width together. Each cell of
+ * a weight is on a separate tile with separate wires. Settings of width devices (their
+ * range, their states, stuck ones) do not apply. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 /* ---- where the range of the cells is on the array, uS */
 
 typedef struct tied_scale {
-    double low_us, us; /* of the lowest state, and of one unit of a state */
+    double low_us, us; /* conductance of the lowest state, and of one unit of a state */
 } tied_scale;
 
 /* Whether a model's cells are those of the device file's traces, in its unit. */
@@ -50,7 +50,7 @@ xb_status xb_tied_suits(xb_ctx *ctx, const xb_analog *analog)
 {
     const xb_cell_curve *c = &analog->model->cells->curve;
     const tied_scale s = scale_of(analog);
-    /* the mean of a trace is not to the last digit that of its state's cells */
+    /* slack, because the mean of a trace and that of its state's cells differ slightly */
     const double slack = is_of_device(c, analog->device) ? 0.01 * c->span : 0;
     xb_array as_cells = analog->array;
     if (analog->array.quiet_pairs > 0)
@@ -72,13 +72,13 @@ static double nearest(const xb_cell_curve *c, double g, int64_t levels)
     return c->low + step * rint((g - c->low) / step);
 }
 
-/* As far as the cells' widths are known. */
+/* Limits g to the range in which the cells' widths are known. */
 static double inside(const xb_cell_curve *c, double g)
 {
     return fmin(fmax(g, c->low), c->low + c->span);
 }
 
-/* (X5, X26) By how much a write at a state misses, in the unit of states. */
+/* (X5, X26) The programming error at a state, in the unit of states. */
 static double missed(const xb_analog *analog, const tied_scale *s, double g)
 {
     const xb_cell_curve *c = &analog->model->cells->curve;
@@ -89,7 +89,7 @@ static double missed(const xb_analog *analog, const tied_scale *s, double g)
            s->us;
 }
 
-/* What cell k of a layer's weights is at: g [n], from what the model wants. */
+/* Computes the states g [n] of cell k of a layer's weights from what the model wants. */
 static void write_cell(double *g, const float *wanted, int64_t n, const xb_analog *analog,
                        const xb_chip *chip, int k)
 {
@@ -119,11 +119,11 @@ static void write_cell(double *g, const float *wanted, int64_t n, const xb_analo
 
 /* ---- a layer */
 
-/* Cells of a layer's weights, [cells][weights] each. */
+/* The cells of a layer's weights, [cells][weights] each. */
 typedef struct tied_cells {
-    double *g;      /* the states as written, aged and stuck */
-    double *factor; /* what the wires leave of their voltage */
-    double *us;     /* [weights] room */
+    double *g;      /* the states as programmed, aged and stuck */
+    double *factor; /* the share of the voltage that the wires leave */
+    double *us;     /* [weights], memory */
 } tied_cells;
 
 static xb_conduction most_of(xb_conduction a, xb_conduction b)
@@ -131,7 +131,7 @@ static xb_conduction most_of(xb_conduction a, xb_conduction b)
     return (xb_conduction){fmax(a.column_us, b.column_us), fmax(a.row_us, b.row_us)};
 }
 
-/* (X9) The wires of the tile of cell k, and what flows through it. */
+/* (X9) Applies the wires of the tile of cell k, and adds its conductance. */
 static void wire_cell(const xb_analog *analog, tied_cells *t, xb_analog_layer *p, int k)
 {
     const tied_scale s = scale_of(analog);
@@ -153,7 +153,7 @@ static void wire_cell(const xb_analog *analog, tied_cells *t, xb_analog_layer *p
     for (int64_t i = 0; i < p->size; i++) p->conductance_us += factor[i] * t->us[i];
 }
 
-/* (X31) What weight i is worth. */
+/* (X31) Mean and width of weight i. */
 static void weigh(double *mu, double *sigma, const xb_analog *analog, const tied_cells *t,
                   int64_t n, int64_t i)
 {
@@ -188,7 +188,7 @@ static void place_cells(xb_analog *analog, const xb_chip *chip, tied_cells *t,
         write_cell(t->g + at, wanted + at, p->size, analog, chip, k);
         wire_cell(analog, t, p, k);
     }
-    if (!states_change(&analog->array)) return; /* the model's, to the bit */
+    if (!states_change(&analog->array)) return; /* identical to the model's */
     for (int64_t i = 0; i < p->size; i++) {
         weigh(&mu, &sigma, analog, t, p->size, i);
         analog->mu[p->offset + i] = (float)mu;
@@ -209,7 +209,7 @@ static xb_status write_cells(xb_ctx *ctx, xb_analog *analog, const xb_chip *chip
     return XB_OK;
 }
 
-/* (X7) Cells set to one width have different ones. */
+/* (X7) Cells set to the same width have different ones. */
 static void spread(xb_analog *analog, const xb_chip *chip, const xb_analog_layer *p)
 {
     const double s = analog->array.sigma_spread;

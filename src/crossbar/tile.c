@@ -1,5 +1,6 @@
-/* tile.c: how the tiles of a layer are described to a backend, and what calibration looks
- * at in their sums. The product itself, converters and corrections: backend/array_ops.c.
+/* tile.c: how the tiles of a layer are described to a backend, and what calibration
+ * observes in their sums. The product itself, converters and corrections are in
+ * backend/array_ops.c.
  */
 #include <string.h>
 
@@ -31,7 +32,7 @@ xb_tile_block xb_tile_block_of(const xb_analog_layer *layer, const float *w,
                            .shift = layer->correction.shift};
 }
 
-/* ---- what calibration wants of a tile's sums */
+/* ---- what calibration observes in a tile's sums */
 
 typedef struct watching {
     const xb_watch *seen;

@@ -4,9 +4,9 @@
 
 #include "crossbar/array.h"
 
-/* States of a whole weight, and which of them is 0. */
+/* The states of a whole weight, and how many of them are above 0. */
 typedef struct weight_states {
-    double all, most; /* the latter: steps from 0 to the largest weight */
+    double all, most; /* `most`: number of steps from 0 to the largest weight */
 } weight_states;
 
 static weight_states states_of(const xb_array *a)
@@ -16,13 +16,15 @@ static weight_states states_of(const xb_array *a)
     return s;
 }
 
-/* Standard deviation of a written weight in parts of the largest: of all its slices. */
+/* The standard deviation of a programmed weight relative to the largest weight, for all
+ * its slices. */
 static double error_of(const xb_array *a, double most)
 {
     const double devices = a->offset_columns ? 1 : 2;
     const double levels = (double)a->mean_levels;
     double sum = 0;
-    if (a->mean_levels == 0) /* one slice, whose range is the weight's or twice that */
+    /* There is one slice, whose range is that of the weight or twice as large. */
+    if (a->mean_levels == 0)
         return a->program_error * (a->offset_columns ? 2 : sqrt(devices));
     for (int64_t k = 0; k < xb_array_slices(a); k++) {
         const double range = (levels - 1) * pow(levels, (double)k) / most;
@@ -31,8 +33,9 @@ static double error_of(const xb_array *a, double most)
     return a->program_error * sqrt(sum);
 }
 
-/* (V60) Draws of a prediction differ by their noise, which averages much of the rounding,
- * while a step of training has a single draw. docs/design.md has the comparison. */
+/* (V60) The draws of a prediction differ by their noise, which averages out much of the
+ * rounding, while a step of training has a single draw. docs/design.md has the
+ * comparison. */
 static int64_t trained_bits(int64_t adc_bits)
 {
     enum { MORE = 1, MOST = 20 };

@@ -1,21 +1,22 @@
-/* weights.c: the weights of one read, from what the noise devices show (maths X8, X10).
- * They are made a stretch at a time, so that noise on its way to a weight stays in the
- * first caches. For one input or two even the kernel is never written down: some
+/* weights.c: the weights of one read, computed from the noise of the devices (maths X8,
+ * X10). They are made a few thousand at a time, so that the noise stays in the
+ * first-level caches. For one or two inputs the kernel is never stored as a whole: a few
  * rows of it are multiplied as soon as they are drawn, by the same sums in the same
- * order, so the bytes are those of the product with a kernel in one piece. */
+ * order, so the bytes are those of the product with a whole kernel. */
 #include <string.h>
 
 #include "crossbar/analog.h"
 #include "vi/model.h"
 
 enum {
-    STRETCH = 4096, /* devices */
-    FEW = 2         /* inputs that go without the kernel in one piece */
+    STRETCH = 4096, /* number of devices at a time */
+    FEW = 2         /* largest number of inputs for which the kernel is not stored as a
+                       whole */
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* z of some devices, which stays in the reader for the next read. */
+/* Draws z of some devices, which stays in the reader for the next read. */
 static const float *noise_of(xb_reader *r, const xb_devices *d, xb_moment when,
                              bool known)
 {
@@ -27,7 +28,7 @@ static const float *noise_of(xb_reader *r, const xb_devices *d, xb_moment when,
     return r->z + at;
 }
 
-/* n weights of parameters from `at` on; a bias is digital and not bent (X8). */
+/* Makes n weights of the parameters from `at` on; a bias is digital and not bent (X8). */
 static void make_weights(const xb_analog *a, float *theta, const float *z, int64_t at,
                          int64_t n, bool device)
 {
@@ -73,10 +74,10 @@ const float *xb_weights_draw(xb_reader *r, const xb_analog_layer *p, xb_moment w
     return r->theta;
 }
 
-/* ---- without the kernel in one piece */
+/* ---- without storing the whole kernel */
 
-/* Narrow layers are summed otherwise in one piece (one_row in kernel/cpu_gemm.h), and
- * without converters the layer is the backend's own. */
+/* Narrow layers are summed in another order when the kernel is stored (one_row in
+ * kernel/cpu_gemm.h), and without converters the backend's own layer is used. */
 bool xb_weights_pass(const xb_reader *r, const xb_analog_layer *p, int64_t rows)
 {
     return rows <= FEW && xb_tile_matters(r->analog, p) && !r->analog->normal &&
@@ -96,7 +97,7 @@ static void add_rows(const xb_analog *a, float *sums, const float *x, const floa
     }
 }
 
-/* sums [rows][out] of the inputs [from, to), x [rows][in]. */
+/* Adds to sums [rows][out] for the inputs [from, to), x [rows][in]. */
 static void sum_tile(xb_reader *r, const xb_analog_layer *p, float *sums, const float *x,
                      int64_t rows, int64_t from, int64_t to, xb_moment when, bool known)
 {

@@ -1,8 +1,8 @@
-/* write_arrays.c: writing a model onto its arrays: for each layer the effects of
- * programming one after the other, in the order in which they happen: targets, states,
- * repair, missed writes, relaxation, stuck devices, widths that differ, heat, wires.
- * Weights in slices are written slice by slice. Where none is on, the model's numbers
- * stay as they are, to the bit. */
+/* write_arrays.c: programs a model onto its arrays. For each layer the effects of
+ * programming are applied in the order in which they happen: targets, states, repair,
+ * programming errors, relaxation, stuck devices, widths that differ, heat, wires. Weights
+ * in slices are programmed slice by slice. If no effect is on, the model's numbers stay
+ * bit for bit the same. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ void xb_workbench_target(xb_workbench *bench, xb_cells *c, const xb_analog *anal
     xb_cells_levels(c, &analog->array);
 }
 
-/* Whether devices end up elsewhere than the model's numbers. */
+/* Whether the devices will differ from the model's numbers. */
 static bool means_change(const xb_array *a)
 {
     return a->mean_levels > 0 || a->program_error > 0 || a->line_ohm > 0 ||
@@ -87,7 +87,7 @@ static double conductance_of(const xb_cells *c)
     return sum;
 }
 
-/* All that happens to devices between their targets and a read. */
+/* Applies everything that happens to devices between their targets and a read. */
 static void write_cells(xb_analog *analog, xb_workbench *bench, xb_analog_layer *p,
                         xb_cells *c, const xb_chip *chip)
 {

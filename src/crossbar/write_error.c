@@ -1,6 +1,6 @@
-/* write_error.c: a written conductance misses its target by a normal error (maths X5):
- * the same in size over the whole range, that of the state in the device file (X26), or
- * both. No conductance is below 0. */
+/* write_error.c: a programmed conductance differs from its target by a normal error
+ * (maths X5): one of the same size over the whole range, that of the state in the device
+ * file (X26), or both. No conductance is below 0. */
 #include <math.h>
 
 #include "crossbar/cells.h"

@@ -105,7 +105,7 @@ static xb_status tell_unknown(const xb_applier *a, xb_notes *notes)
                         list.text);
 }
 
-/* `flagged`: those that were missing in training, too. */
+/* `flagged`: those that were also missing in training. */
 static xb_status tell_missing(const xb_applier *a, xb_notes *notes, int64_t rows,
                               bool flagged)
 {

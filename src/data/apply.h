@@ -5,7 +5,7 @@
 
 #include "data/features.h"
 
-/* Of one column, over all rows so far. */
+/* What was found in one column, over all rows so far. */
 typedef struct xb_applied {
     int64_t missing, unknown;
     char first[44]; /* the first unknown word, cut short */

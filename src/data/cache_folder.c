@@ -13,7 +13,8 @@
 #include "base/os.h"
 #include "base/outfile.h"
 
-enum { PARENT = XB_CACHE_PATH - 16 }; /* bytes of the path without our own name */
+/* Bytes of the path without the name of our own folder. */
+enum { PARENT = XB_CACHE_PATH - 16 };
 
 /* ---- which folder */
 
@@ -24,7 +25,7 @@ static const char *absolute(const char *name)
     return path && xb_os_is_absolute(path) ? path : NULL;
 }
 
-/* Creates the parent, then a folder that nobody else may read. */
+/* Creates the parent, then a folder that only its owner may read. */
 static bool make_folder(const char *parent, const char *path)
 {
     xb_os_info info;
@@ -109,7 +110,7 @@ typedef struct survey {
     const char *ending, *keep;
     int64_t total;              /* bytes of finished files */
     char oldest[XB_CACHE_PATH]; /* "": none that may be removed */
-    int64_t used_ns;            /* when it was */
+    int64_t used_ns;            /* time of its last use */
 } survey;
 
 static bool ends_with(const char *name, const char *ending)
@@ -118,7 +119,8 @@ static bool ends_with(const char *name, const char *ending)
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
-/* NAME.ending.tmp-XXXXXX, untouched for a day: its run was killed. */
+/* Whether NAME.ending.tmp-XXXXXX has not been touched for a day, which means that its run
+ * was killed. */
 static bool is_abandoned(const survey *s, const char *name, const xb_os_info *info)
 {
     const int64_t day_ns = INT64_C(24) * 3600 * 1000000000;

@@ -27,19 +27,19 @@ typedef struct xb_cache_folder {
 xb_status xb_cache_folder_find(xb_ctx *ctx, xb_cache_folder *out, bool *found,
                                char why[XB_CACHE_WHY]);
 
-/* A size as people write it: bytes, or with K, M, G or T for powers of 1024. */
+/* Reads a size as people write it: bytes, or with K, M, G or T for powers of 1024. */
 bool xb_cache_size_read(int64_t *bytes, const char *text);
 
-/* The same for people: "512 bytes", "293 MiB", "2 GiB". Returns out. */
+/* Writes a size for people: "512 bytes", "293 MiB", "2 GiB". Returns out. */
 enum { XB_CACHE_SIZE_TEXT = 32 };
 const char *xb_cache_size_text(char out[XB_CACHE_SIZE_TEXT], int64_t bytes);
 
-/* The file was used now. */
+/* Marks the file as used now. */
 void xb_cache_touch(const char *file);
 
 /* Removes files that end in `ending`, the longest unused first, until all of them are
- * within the limit; `keep` stays. Unfinished ones of runs that were killed go after a
- * day. Returns the number of finished files removed. */
+ * within the limit; `keep` stays. Unfinished files of runs that were killed are removed
+ * after a day. Returns the number of finished files removed. */
 int xb_cache_trim(const xb_cache_folder *folder, const char *ending, const char *keep);
 
 #endif

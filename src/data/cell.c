@@ -119,6 +119,6 @@ int64_t xb_column_number(const char *text, int64_t columns)
 {
     char *end = NULL;
     if (*text < '0' || *text > '9') return 0;
-    long long number = strtoll(text, &end, 10); /* saturates */
+    long long number = strtoll(text, &end, 10); /* strtoll saturates */
     return *end == '\0' && number >= 1 && number <= columns ? number : 0;
 }

@@ -34,8 +34,8 @@ typedef struct choice {
     const xb_learnt_table *t;
     xb_notes *notes;
     fate *fate;     /* [columns] */
-    int64_t *there; /* [columns] cells of rows that are learnt from, not missing */
-    int64_t rows;   /* learnt from */
+    int64_t *there; /* [columns] number of cells in training rows that are not missing */
+    int64_t rows;   /* number of training rows */
 } choice;
 
 static bool is_learnt(const choice *c, int64_t row)
@@ -68,8 +68,8 @@ static bool never_changes(const choice *c, int64_t k)
     return c->rows > 1;
 }
 
-/* "id", "ID", "customer_id", "customerId", "index", "Unnamed: 0", or nothing where other
- * columns have names. */
+/* Whether the name is like "id", "ID", "customer_id", "customerId", "index", "Unnamed:
+ * 0", or empty while other columns have names. */
 static bool is_named_id(const choice *c, int64_t k)
 {
     static const char *const names[] = {"id",         "index", "row", "rowid",
@@ -88,10 +88,10 @@ static bool is_named_id(const choice *c, int64_t k)
     if (size > 3 &&
         (strcmp(text + size - 3, "_id") == 0 || strcmp(text + size - 3, " id") == 0))
         return true;
-    return c->t->place[k] == 0 && strcmp(name, "1") == 0; /* it has none */
+    return c->t->place[k] == 0 && strcmp(name, "1") == 0; /* it has no name */
 }
 
-/* Whole numbers, each of them once. */
+/* Whether the cells are distinct whole numbers. */
 static xb_status numbers_rows(const choice *c, bool *out, int64_t k)
 {
     *out = false;
@@ -112,7 +112,7 @@ static xb_status numbers_rows(const choice *c, bool *out, int64_t k)
     return status;
 }
 
-/* Words in rows that are learnt from: rank [words] is 0 for those, else -1. */
+/* Counts the words in training rows: rank [words] is 0 for those, else -1. */
 static xb_status count_words(const choice *c, int64_t *words, int64_t k)
 {
     xb_learnt_column *column = &c->l->column[k];
@@ -295,7 +295,7 @@ static xb_status make_days(const choice *c, int64_t k)
     return XB_OK;
 }
 
-/* The words of rows that are learnt from, ascending by bytes as they are kept. */
+/* Collects the words of training rows in ascending order of bytes, as they are kept. */
 static xb_status make_words(const choice *c, xb_recipe_column *to, int64_t k)
 {
     xb_learnt_column *column = &c->l->column[k];

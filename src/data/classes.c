@@ -1,4 +1,4 @@
-/* classes.c: labels in, class numbers out.
+/* classes.c: turns labels into class numbers.
  *
  * Labels are kept sorted by bytes, so finding one costs log K comparisons; a new
  * one moves those behind it, which K <= 10,000 makes cheap. A label that is a
@@ -14,7 +14,7 @@
 #include "data/number.h"
 #include "crossbayes/extend.h"
 
-/* Where `text` is, or where it would go. */
+/* The position of `text`, or the position where it would be inserted. */
 static int64_t place_of(const xb_classes *c, const char *text, bool *found)
 {
     int64_t low = 0, high = c->count;
@@ -61,7 +61,7 @@ const char *xb_class_canonical(char out[XB_NUMBER_TEXT_MAX], const char *text, c
     double value;
     if (!xb_number_parse(&value, text, text + strlen(text), point) || !isfinite(value))
         return text;
-    xb_number_format(out, value + 0.0); /* -0 is 0 */
+    xb_number_format(out, value + 0.0); /* adding 0.0 turns -0 into 0 */
     return out;
 }
 
@@ -161,7 +161,7 @@ xb_status xb_classes_finish(xb_classes *c, int64_t **rank, char ***names)
     sort_labels(c);
     for (int64_t i = 0; i < c->count; i++) {
         r[c->label[i].number] = i;
-        texts[i] = c->label[i].text; /* from now on the caller's */
+        texts[i] = c->label[i].text; /* owned by the caller from now on */
     }
     c->count = 0;
     *rank = r;

@@ -1,5 +1,5 @@
-/* classes.h: the distinct labels of a column, while it is read, and their
- * numbers 0 .. K-1 when it has been. */
+/* classes.h: the distinct labels of a column while it is read, and their numbers 0 .. K-1
+ * afterwards. */
 #ifndef XB_DATA_CLASSES_H
 #define XB_DATA_CLASSES_H
 
@@ -9,7 +9,7 @@
 
 typedef struct xb_class_label {
     char *text;
-    int64_t number; /* in the order in which they came */
+    int64_t number; /* number in the order of first appearance */
 } xb_class_label;
 
 typedef struct xb_classes {
@@ -19,8 +19,8 @@ typedef struct xb_classes {
     bool closed; /* no others are accepted */
 } xb_classes;
 
-/* `names` NULL: an empty set that grows. Else these and no others, in this
- * order. */
+/* If `names` is NULL, starts an empty set that grows. Otherwise the set has exactly these
+ * names, in this order. */
 xb_status xb_classes_start(xb_ctx *ctx, xb_classes *out, const char *const *names,
                            int64_t n);
 void xb_classes_free(xb_classes *classes);

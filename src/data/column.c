@@ -50,7 +50,7 @@ static xb_status keep(void *arg, const xb_csv_row *row)
     return keep_numbers(c, &value, 1);
 }
 
-/* Which column of an NPY array, and how many there are. */
+/* Which column of an NPY array is wanted, and how many there are. */
 static xb_status choose_npy(column *c, int64_t *columns, const xb_npy_head *head,
                             const xb_source *s)
 {
@@ -72,7 +72,7 @@ static xb_status choose_npy(column *c, int64_t *columns, const xb_npy_head *head
     return XB_OK;
 }
 
-/* Moves the column to the front of its own array. */
+/* Moves the column to the front of its array. */
 static xb_status gather(column *c, int64_t columns, const xb_source *s)
 {
     assert(columns > 0);

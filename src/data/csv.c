@@ -4,9 +4,8 @@
  * The first rows decide the dialect (dialect.c); after that a row costs one search for
  * its end and one for each separator. Rows of numbers alone, if the visitor wants all
  * columns, take a faster path: the ends of all fields in a window are found first
- * (marks.c), then the numbers are read. Comments are looked for only in blocks that hold
- * a
- * '#'. No allocation per row.
+ * (marks.c), then the numbers are read. Comments are searched for only in blocks that
+ * hold a '#'. There is no allocation per row.
  *
  * Measured with xb_column_read on one core (EPYC, virtual, shared): 800 MB/s for a column
  * of "%.6e" (2.8 times pandas); linear in the size up to
@@ -27,27 +26,30 @@ enum {
     /* bytes whose marks are found at once */
     WINDOW_LEAST = 1 << 8,
     WINDOW_MOST = 1 << 12,
-    /* ends in bytes that end a number */
+    /* the buffer ends in bytes that end a number */
     PADDED = CAPACITY + XB_MARKS_BLOCK + XB_NUMBER_PAD + 1,
-    SAMPLE_ROWS = 1000, /* looked at to find the dialect */
+    SAMPLE_ROWS = 1000, /* number of rows examined to find the dialect */
 };
 
 typedef struct reader {
     xb_source *source;
     const xb_csv_visitor *visitor;
     char *buffer;         /* [PADDED] */
-    const char *at, *end; /* what is left of it */
+    const char *at, *end; /* the part of it that is not read yet */
     bool last;            /* this buffer holds the end of the file */
     bool comments;        /* there is a '#' in the buffer */
-    int64_t line;         /* of the row taken last, its first */
-    int64_t more_lines;   /* of that row, by newlines inside quotes */
-    int64_t rows;         /* without the header */
-    int64_t blank_lines;  /* since the row before, and rows so far when the last came */
+    int64_t line;         /* first line of the last row taken */
+    int64_t more_lines;   /* further lines of that row, because of newlines inside
+                             quotes */
+    int64_t rows;         /* rows without the header */
+    int64_t blank_lines;  /* blank lines since the previous row, and the number of rows at
+                             the last blank line */
     int64_t rows_at_blank;
     xb_csv_head head;
-    char *name_text;  /* all names, one after the other */
+    char *name_text;  /* all names, stored one after the other */
     xb_slice *fields; /* [2 columns]; NULL until the dialect is known */
-    double *values;   /* [columns + WINDOW_MOST]; NULL: rows of numbers go no short way */
+    double *values;   /* [columns + WINDOW_MOST]; NULL: rows of numbers do not take the
+                         faster path */
 } reader;
 
 static xb_status fail_at(const reader *r, int64_t line, const char *what)
@@ -112,7 +114,7 @@ static const char *row_end(const reader *r)
     return row && end == r->end ? r->end : line;
 }
 
-/* The next row unchanged; false if the buffer has no complete row. */
+/* Takes the next row unchanged; false if the buffer has no complete row. */
 static bool next_line(reader *r, xb_slice *out)
 {
     const char *end = row_end(r);
@@ -134,7 +136,7 @@ static bool cut(const reader *r, xb_slice *line)
     return p < line->end;
 }
 
-/* The rows ahead, without taking them. */
+/* Returns the next rows without taking them. */
 static int64_t look_ahead(const reader *r, xb_slice *rows)
 {
     reader ahead = *r;
@@ -145,7 +147,7 @@ static int64_t look_ahead(const reader *r, xb_slice *rows)
     return n;
 }
 
-/* The fields of a row that is as long as the others. */
+/* Splits a row, which must have as many fields as the others. */
 static xb_status split_row(const reader *r, xb_slice line)
 {
     const xb_dialect *d = &r->head.dialect;
@@ -157,7 +159,7 @@ static xb_status split_row(const reader *r, xb_slice line)
                    xb_plural(count, "field", "fields"), (long long)d->columns);
 }
 
-/* Its end may have changed now that the separator is known. */
+/* The end of the header may have changed now that the separator is known. */
 static xb_status take_names(reader *r)
 {
     xb_slice line;
@@ -281,7 +283,7 @@ static xb_status take_row(reader *r, xb_slice line)
     return r->visitor->row(r->visitor->arg, &row);
 }
 
-/* Blank lines count within the table: when a row has come after them. */
+/* Blank lines count only inside the table: once a row has followed them. */
 static void count_blanks(reader *r)
 {
     if (r->rows <= r->rows_at_blank) return;
@@ -315,7 +317,7 @@ static xb_status take_lines(reader *r)
         if (r->fields)
             XB_TRY(take_row(r, line));
         else
-            XB_TRY(begin(r, first)); /* comes to this line again */
+            XB_TRY(begin(r, first)); /* reads this line again */
         XB_TRY(take_numbers(r));
     }
     return XB_OK;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* One to `most` digits; -1: none, or more. */
+/* Reads one to `most` digits; -1: there are none, or more. */
 static int take_digits(const char **p, int most)
 {
     int value = 0, n = 0;
@@ -43,7 +43,7 @@ static int64_t days_since_1970(int year, int month, int day)
            before_1970;
 }
 
-/* "12:30", "12:30:05.25", as a part of a day. */
+/* Reads "12:30" or "12:30:05.25" as a part of a day. */
 static bool take_time(double *out, const char **p)
 {
     const char *at = *p;
@@ -63,7 +63,7 @@ static bool take_time(double *out, const char **p)
     return true;
 }
 
-/* "Z", "+02:00", "-0330": what is to be added to get UTC, in days. */
+/* Reads "Z", "+02:00" or "-0330": the days to be added to get UTC. */
 static bool take_zone(double *out, const char **p)
 {
     *out = 0;
@@ -83,7 +83,7 @@ static bool take_zone(double *out, const char **p)
     return true;
 }
 
-/* Three numbers with the same sign between them: year first, or last. */
+/* Reads three numbers with the same sign between them, with the year first or last. */
 static xb_date_form take_day(double *out, const char **p)
 {
     const char *at = *p;

@@ -5,9 +5,10 @@
 #include <stdbool.h>
 
 typedef enum xb_date_form {
-    XB_DATE_NONE,   /* no date */
+    XB_DATE_NONE,   /* not a date */
     XB_DATE_CLEAR,  /* 2020-04-03, 2020/4/3, 3.4.2020, 12:30 */
-    XB_DATE_TWOFOLD /* 3/4/2020: April or March, which the cell does not say */
+    XB_DATE_TWOFOLD /* 3/4/2020: the cell does not say whether it is in April or in
+                       March */
 } xb_date_form;
 
 /* Parses a whole text as a date, a time of day, or both with a blank or 'T' between them,

@@ -14,7 +14,8 @@
 
 static const char separators[] = {';', '\t', ',', ' '};
 
-enum { FIELDS_JUDGED = 64 }; /* of each row, when the separator is chosen */
+/* Number of fields of each row that are examined to choose the separator. */
+enum { FIELDS_JUDGED = 64 };
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -25,7 +26,8 @@ static const char *skip_blanks(const char *p, const char *end, char separator)
     return p;
 }
 
-/* The quote that closes a field, "" inside standing for one; NULL if none. */
+/* The quote that closes a field, where "" inside stands for one quote; NULL: there is
+ * none. */
 static const char *closing_quote(const char *p, const char *end)
 {
     while ((p = memchr(p, '"', (size_t)(end - p))) != NULL) {
@@ -45,8 +47,8 @@ static const char *field_end(const char *p, const char *end, char separator)
     return p;
 }
 
-/* One field from p on. Returns where it stops: at a separator or the end; NULL
- * when a quote does not close, or text follows the closing one. */
+/* Takes one field from p on. Returns its end, which is a separator or the end of the
+ * line; NULL if a quote does not close, or if text follows the closing one. */
 static const char *take_field(xb_slice *out, const char *p, const char *end,
                               char separator)
 {
@@ -90,7 +92,7 @@ static bool may_separate(char c, char separator)
 const char *xb_dialect_row_end(const char *p, const char *end, char separator,
                                bool comments)
 {
-    bool starts = true, after_blank = true; /* a field starts here */
+    bool starts = true, after_blank = true; /* whether a field starts here */
     for (; p < end && *p != '\n'; p++) {
         if (comments && *p == '#' && after_blank) {
             const char *newline = memchr(p, '\n', (size_t)(end - p));
@@ -144,8 +146,8 @@ xb_field_kind xb_field_kind_of(xb_slice field, char point)
         if (is_word(field, missing[i])) return XB_FIELD_MISSING;
     for (size_t i = 0; i < sizeof not_finite / sizeof *not_finite; i++)
         if (is_word(field, not_finite[i])) return XB_FIELD_NOT_FINITE;
-    if (is_word(field, "NA") && field.text[1] == 'A') /* R's; "Na" is sodium */
-        return XB_FIELD_MISSING;
+    /* NA is R's missing value; "Na" is sodium. */
+    if (is_word(field, "NA") && field.text[1] == 'A') return XB_FIELD_MISSING;
     if (field.text < field.end && (*field.text == '.' || *field.text == ','))
         field.text++;
     bool almost = field.text < field.end && is_digit(*field.text);
@@ -176,7 +178,7 @@ static bool all_numbers(xb_slice row, char separator)
 
 /* How well a separator explains the rows. */
 typedef struct judgement {
-    int64_t columns;    /* the majority's, by the Boyer-Moore vote */
+    int64_t columns;    /* the majority's number of columns, by the Boyer-Moore vote */
     int64_t whole;      /* rows that can be cut at all */
     int64_t with;       /* rows that have the separator */
     int64_t consistent; /* rows with that many columns */
@@ -198,7 +200,7 @@ static judgement judge(const xb_slice *rows, int64_t n, char separator)
         if (lead == 0) j.columns = count;
         lead += count == j.columns ? 1 : -1;
     }
-    if (!common(&j)) return j; /* the rest is not needed then */
+    if (!common(&j)) return j; /* the rest is not needed in that case */
     for (int64_t i = 0; i < n; i++) {
         j.consistent += xb_dialect_split(NULL, 0, rows[i], separator) == j.columns;
         j.numeric += all_numbers(rows[i], separator);

@@ -18,7 +18,7 @@ typedef struct xb_dialect {
     int64_t columns; /* fields that a row has */
 } xb_dialect;
 
-/* Looks at the first rows (lines without comments, none blank; n >= 1). */
+/* Examines the first rows (lines without comments, none of them blank; n >= 1). */
 xb_dialect xb_dialect_guess(const xb_slice *rows, int64_t n);
 
 /* True if rows[0] names columns. `fields` is room for 2 x columns. */
@@ -35,8 +35,8 @@ int64_t xb_dialect_split(xb_slice *out, int64_t capacity, xb_slice line, char se
 const char *xb_dialect_row_end(const char *p, const char *end, char separator,
                                bool comments);
 
-/* Copies a field, "" inside it as ", and a NUL; returns where the copy ends. Room
- * for the field's bytes and one more is enough. */
+/* Copies a field with a terminating NUL, with "" inside it as "; returns the end of the
+ * copy. The field's bytes and one more are enough memory. */
 char *xb_field_copy(char *to, xb_slice field);
 
 /* The line up to a '#' that starts it or follows a blank, outside quotes. */

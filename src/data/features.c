@@ -66,7 +66,7 @@ static xb_status numbers_to_words(xb_learner *l, xb_learnt_column *c, double *va
     return XB_OK;
 }
 
-/* Too many words, and all of them dates: from now on days. */
+/* The column has too many words, all of them dates: from now on it holds days. */
 static xb_status words_to_days(xb_learner *l, xb_learnt_column *c, double *value,
                                int64_t rows)
 {

@@ -73,7 +73,7 @@ static xb_filekind by_signature(const char *head, size_t size)
     return XB_KIND_UNKNOWN;
 }
 
-/* Two zero bytes, a type, a number of dimensions. */
+/* Whether the bytes start with two zeros, a type and a number of dimensions. */
 static bool is_idx(const char *head, size_t size)
 {
     const unsigned char *b = (const unsigned char *)head;
@@ -81,7 +81,7 @@ static bool is_idx(const char *head, size_t size)
            b[3] <= 4;
 }
 
-/* By the name of the first file in it, which starts at byte 30. */
+/* Decides by the name of the first file in the archive, which starts at byte 30. */
 static xb_filekind zip_kind(const char *head, size_t size)
 {
     enum { NAME_SIZE = 26, NAME = 30 };
@@ -154,10 +154,10 @@ static xb_filekind json_kind(const char *begin, const char *end)
     return XB_KIND_JSON;
 }
 
-/* The header's length in 8 bytes, then the header, JSON. */
+/* The file has the header's length in 8 bytes, then the header as JSON. */
 static xb_filekind safetensors_kind(const char *head, size_t size)
 {
-    enum { LENGTH = 8, BYTES_MAX = 4 }; /* of a length below 16 MiB three are used */
+    enum { LENGTH = 8, BYTES_MAX = 4 }; /* a length below 16 MiB uses three bytes */
     if (size < LENGTH + 2 || head[LENGTH] != '{') return XB_KIND_UNKNOWN;
     for (int i = BYTES_MAX; i < LENGTH; i++)
         if (head[i] != 0) return XB_KIND_UNKNOWN;
@@ -168,7 +168,8 @@ static xb_filekind safetensors_kind(const char *head, size_t size)
 
 /* ---- text */
 
-/* UTF-8 without control characters; the last character may be cut. */
+/* Whether the bytes are UTF-8 without control characters; the last character may be
+ * incomplete. */
 static bool is_text(const char *head, size_t size)
 {
     char copy[HEAD + 1] = "";
@@ -191,7 +192,8 @@ static xb_filekind markup_kind(const char *begin, const char *end)
     return find(begin, end, "<svg") ? XB_KIND_SVG : XB_KIND_XML;
 }
 
-/* Whether some line starts with a number, a separator or an end behind it. */
+/* Whether some line starts with a number that a separator or the end of the line
+ * follows. */
 static bool has_numbers(const char *begin, const char *end)
 {
     for (const char *p = begin; p < end;) {
@@ -209,7 +211,7 @@ static bool has_numbers(const char *begin, const char *end)
 
 static xb_filekind text_kind(const char *head, size_t size)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* UTF-8 */
+    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8 */
     const char *end = head + size;
     const bool marked = size >= 3 && memcmp(head, mark, 3) == 0;
     const char *p = skip_blanks(head + (marked ? 3 : 0), end);

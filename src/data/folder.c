@@ -1,7 +1,7 @@
-/* folder.c: see folder.h. The list is sorted by the names' bytes, and folders are gone
- * through in that order, so that it does not depend on the file system. Links are
- * followed, but no folder is entered twice, so that loops of links end and the cost is
- * bounded by the number of folders. */
+/* folder.c: see folder.h. The list is sorted by the names' bytes, and folders are visited
+ * in that order, so that it does not depend on the file system. Links are followed, but
+ * no folder is entered twice, so that loops of links end and the cost is bounded by the
+ * number of folders. */
 #include "data/folder.h"
 
 #include <errno.h>

@@ -18,8 +18,8 @@ typedef struct xb_folder {
     int64_t others; /* files with other endings */
 } xb_folder;
 
-/* Regular files whose names end as one of `endings` (NULL-terminated, ".jpg"), capitals
- * or not. Hidden files and folders are skipped; links are followed, and each folder is
+/* Regular files whose names end as one of `endings` (NULL-terminated, ".jpg"), in any
+ * case. Hidden files and folders are skipped; links are followed, and each folder is
  * entered once. XB_E_INPUT if there is no such file. */
 xb_status xb_folder_list(xb_ctx *ctx, xb_folder *out, const char *path,
                          const char *const *endings);

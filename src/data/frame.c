@@ -20,7 +20,8 @@
 enum {
     NAME_SHOWN = 80,
     LABELS_SHOWN = 200,
-    OTHER_MOST = 64 /* rows that are not all numbers, after which none is expected */
+    OTHER_MOST = 64 /* number of consecutive rows that are not all numbers, after which
+                       none is expected */
 };
 
 typedef xb_filling filling;
@@ -82,7 +83,7 @@ static xb_status number_in(double *out, const xb_csv_row *row, int64_t column,
                    NAME_SHOWN, name);
 }
 
-/* "a, b, c" as far as there is room. */
+/* Writes "a, b, c" as far as there is room. */
 static const char *known_classes(char out[LABELS_SHOWN], const xb_frame_options *opt)
 {
     int used = 0;
@@ -115,7 +116,7 @@ static xb_status label_in(filling *f, double *out, const xb_csv_row *row)
     xb_slice field = row->field[f->target];
     xb_field_kind kind = xb_field_kind_of(field, head->dialect.point);
     if (kind == XB_FIELD_EMPTY || kind == XB_FIELD_MISSING ||
-        kind == XB_FIELD_NOT_FINITE) /* a missing label */
+        kind == XB_FIELD_NOT_FINITE) /* the label is missing */
         return number_in(out, row, f->target, f->frame->target_name);
     int64_t number = 0, size = field.end - field.text;
     XB_TRY(xb_classes_number(&f->classes, &number, field, head->dialect.point));
@@ -299,7 +300,8 @@ static xb_status read_npy(filling *f, xb_source *s)
     return status;
 }
 
-/* Numbers of labels as they came become numbers in the classes' order. */
+/* Replaces the labels' numbers of first appearance by the numbers of the sorted
+ * classes. */
 static xb_status number_classes(filling *f)
 {
     xb_frame *frame = f->frame;
@@ -351,7 +353,7 @@ static xb_status fill(filling *f, xb_source *source)
     XB_TRY(start(f));
     XB_TRY(npy ? read_npy(f, source) : read_text(f, source));
     assert(f->frame->first + f->frame->rows >
-           0); /* both readers refuse to find nothing */
+           0); /* both readers fail if they find nothing */
     f->frame->blank_lines = source->blank_lines;
     return XB_OK;
 }

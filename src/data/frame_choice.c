@@ -13,7 +13,7 @@ typedef xb_filling filling;
 
 enum { NAME_SHOWN = 80 };
 
-/* The column's name, or its number where it has none; free() it. */
+/* The column's name, or its number if it has none; free() it. */
 static char *name_of(const xb_csv_head *head, int64_t column)
 {
     char number[24];
@@ -22,7 +22,7 @@ static char *name_of(const xb_csv_head *head, int64_t column)
     return xb_strdup(head->ctx, named ? head->names[column] : number);
 }
 
-/* Columns that are asked for by name; NULL: all of them. */
+/* The name of a wanted column; NULL: all columns are wanted. */
 static const char *wanted_name(const filling *f, int64_t i)
 {
     if (f->opt->recipe) return f->opt->recipe->column[i].name;
@@ -31,7 +31,7 @@ static const char *wanted_name(const filling *f, int64_t i)
 
 static bool is_by_name(const filling *f) { return f->opt->recipe || f->opt->columns; }
 
-/* Columns beside the target where the names come from. */
+/* The number of columns besides the target in the table that the names come from. */
 static int64_t known_beside(const filling *f)
 {
     return f->opt->recipe ? f->opt->recipe->beside : f->opt->n_columns;
@@ -44,7 +44,8 @@ static bool is_target(const filling *f, int64_t column)
     return false;
 }
 
-/* Columns are known by their numbers alone, and the file has the wrong number of them. */
+/* Reports that the file has the wrong number of columns, which are known by their numbers
+ * only. */
 static xb_status check_whole(const filling *f, const xb_csv_head *head)
 {
     const int64_t n = known_beside(f), there = head->dialect.columns;
@@ -61,7 +62,7 @@ static xb_status check_whole(const filling *f, const xb_csv_head *head)
                    (long long)(n + targets), f->target < 0 ? " with it" : "");
 }
 
-/* Names that are numbers, in a file that has no names. */
+/* Whether the names are numbers and the file has no names. */
 static bool is_numbered(const filling *f, const xb_csv_head *head)
 {
     if (head->names || !(f->opt->recipe || (f->opt->whole && f->opt->columns)))
@@ -71,7 +72,7 @@ static bool is_numbered(const filling *f, const xb_csv_head *head)
     return true;
 }
 
-/* Where the column is, among those of the file. */
+/* Finds the position of the column in the file. */
 static xb_status place_of(const filling *f, int64_t *out, const xb_csv_head *head,
                           int64_t i, bool in_order)
 {

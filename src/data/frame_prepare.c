@@ -18,7 +18,7 @@ xb_status xb_prepare_id(xb_filling *f, const xb_csv_head *head)
 {
     const xb_recipe *recipe = f->opt->recipe;
     if (f->opt->id) return xb_csv_column(&f->prepare.id, head, f->opt->id);
-    /* the training table's, where this one has it by name */
+    /* the id column of the training table, if this table has it by name */
     for (int64_t k = 0; recipe && recipe->id && head->names && k < f->columns; k++)
         if (strcmp(head->names[k], recipe->id) == 0) f->prepare.id = k;
     return XB_OK;
@@ -114,7 +114,7 @@ static xb_status start_applying(xb_filling *f, const xb_csv_head *head)
 xb_status xb_prepare_start(xb_filling *f, const xb_csv_head *head)
 {
     if (f->opt->recipe) return start_applying(f, head);
-    f->prepare.id = -1; /* in training it is no feature, and nothing else */
+    f->prepare.id = -1; /* in training it is not a feature and has no other use */
     return f->opt->prepare ? start_learning(f, head) : XB_OK;
 }
 
@@ -193,7 +193,7 @@ xb_cell xb_prepare_text(const char *text, int64_t line)
     return cell;
 }
 
-/* The field as a text of its own, in the room for it. */
+/* Copies the field to the memory for it, as a separate text. */
 static xb_status copy_field(xb_filling *f, xb_slice field)
 {
     xb_preparing *p = &f->prepare;
@@ -254,9 +254,10 @@ xb_status xb_prepare_row(xb_filling *f, const xb_csv_row *row)
 
 /* ---- rows held out */
 
-enum { TEST_STREAM = 1002 }; /* beside shuffles, the split of validation and mirrors */
+/* Not used by shuffles, by the validation split or by mirroring. */
+enum { TEST_STREAM = 1002 };
 
-/* Row i has the number u_i; those with the least are held out. */
+/* Row i has the random number u_i; the rows with the smallest ones are held out. */
 static double test_number(const xb_filling *f, int64_t row)
 {
     const xb_stream where = {.key = xb_key_make(f->opt->test_seed, XB_PURPOSE_DATA),
@@ -268,7 +269,8 @@ static xb_status choose_test(xb_filling *f, bool **out)
 {
     const int64_t n = f->frame->rows;
     const int64_t count = (int64_t)floor(f->opt->test_share * (double)n);
-    if (f->opt->test_share == 0 || f->opt->recipe) return XB_OK; /* nothing is learnt */
+    /* There is no training. */
+    if (f->opt->test_share == 0 || f->opt->recipe) return XB_OK;
     if (count == 0 || count > n - 2)
         return xb_fail(f->ctx, XB_E_INPUT,
                        "%s: a held-out share of %g of %lld %s is %lld: expected 1 or "
@@ -309,7 +311,7 @@ static xb_status check_names(const xb_filling *f)
     return XB_OK;
 }
 
-/* Rows as features, those that are held out after the others. */
+/* Converts all rows to features; rows that are held out come after the others. */
 static xb_status rebuild(xb_filling *f, const xb_recipe *recipe, const bool *held)
 {
     xb_frame *frame = f->frame;
@@ -345,7 +347,7 @@ static xb_status rebuild(xb_filling *f, const xb_recipe *recipe, const bool *hel
     return XB_OK;
 }
 
-/* The features of the recipe take the place of the columns. */
+/* Replaces the columns by the features of the recipe. */
 static xb_status take_recipe(xb_filling *f, xb_recipe *recipe, const bool *held)
 {
     xb_frame *frame = f->frame;

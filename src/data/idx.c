@@ -20,7 +20,8 @@
 
 enum { DIMENSIONS_MAX = 4, UNSIGNED_BYTE = 8, PIECE = 1 << 24, CHANNELS_MAX = 256 };
 
-static const int64_t BYTES_MAX = INT64_C(1) << 33; /* of data, whatever its header says */
+static const int64_t BYTES_MAX = INT64_C(1) << 33; /* largest size of the data, whatever
+                                                      the header says */
 /* The largest ratio of a gzipped file: images of digits compress 5 times, zeros 1000
  * times. */
 enum { UNPACKED_TIMES = 200, UNPACKED_ALWAYS = 64 << 20 };
@@ -34,7 +35,7 @@ typedef struct idx {
 typedef struct idx_file {
     xb_ctx *ctx;
     const char *path;
-    int64_t size; /* of the file */
+    int64_t size; /* size of the file */
     gzFile stream;
 } idx_file;
 
@@ -48,7 +49,7 @@ static xb_status starved(const idx_file *f)
     return xb_fail(f->ctx, XB_E_MEMORY, "%s: not enough memory to read it", f->path);
 }
 
-/* Exactly `want` bytes, at most PIECE of them. */
+/* Reads exactly `want` bytes, at most PIECE of them. */
 static xb_status read_bytes(const idx_file *f, void *to, int64_t want)
 {
     int got = gzread(f->stream, to, (unsigned)want), error = Z_OK;
@@ -78,7 +79,7 @@ static xb_status read_shape(const idx_file *f, idx *out, int least, int most)
     return XB_OK;
 }
 
-/* Bytes of all dimensions; -1 beyond BYTES_MAX. */
+/* The number of bytes of all dimensions; -1 beyond BYTES_MAX. */
 static int64_t total_bytes(const idx *x)
 {
     int64_t total = 1;
@@ -89,7 +90,7 @@ static int64_t total_bytes(const idx *x)
     return total;
 }
 
-/* Before memory is asked for. */
+/* Checks the size before memory is allocated. */
 static xb_status check_total(const idx_file *f, int64_t total)
 {
     if (total < 0) return refuse(f, "more than 8 GiB of images");
@@ -143,7 +144,7 @@ static xb_status read_idx(xb_ctx *ctx, idx *out, const char *path, int least, in
     return xb_filekind_explain(ctx, status, path, XB_KIND_IDX);
 }
 
-/* ".../train-images-idx3-ubyte.gz" to ".../train-labels-idx1-ubyte.gz". */
+/* Turns ".../train-images-idx3-ubyte.gz" into ".../train-labels-idx1-ubyte.gz". */
 static xb_status labels_path(xb_ctx *ctx, char **out, const char *images)
 {
     static const char from[] = "images-idx3", to[] = "labels-idx1";

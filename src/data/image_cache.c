@@ -1,13 +1,12 @@
 /* image_cache.c: the layout of a cache and its checks.
  *
- *   head      magic and byte order, counts, shape, sums
- *   records   one for each source file
- *   names     each with its NUL
- *   pixels    at a multiple of 64 bytes, one block for each record
+ *   head magic and byte order, counts, shape, checksums records   one for each source
+ *   file names     each with its NUL pixels    at a multiple of 64 bytes, one block for
+ *   each record
  *
  * Every place in the file follows from the counts in the head, which must agree with the
- * folder as it is now and with the file's size: no offset in the file is trusted. The sum
- * over head, records and names is checked first, then that of every image, by all
+ * folder as it is now and with the file's size: no offset in the file is trusted. The
+ * checksum of head, records and names is checked first, then that of every image, by all
  * threads. */
 #include "data/image_cache.h"
 
@@ -26,7 +25,7 @@ typedef struct cache_head {
     char magic[8];
     uint64_t order;
     int64_t version, n, h, w, c, exact, names;
-    uint64_t sum; /* of the head with 0 here, the records and the names */
+    uint64_t sum; /* checksum of the head (with 0 here), the records and the names */
 } cache_head;
 
 typedef struct layout {
@@ -63,7 +62,7 @@ static cache_head head_for(const xb_folder *f, const xb_jpeg_want *want, const l
     return head;
 }
 
-/* Of everything before the pixels. */
+/* The checksum of everything before the pixels. */
 static uint64_t sum_of(const char *map, const layout *l)
 {
     cache_head head;
@@ -123,7 +122,8 @@ static bool all_pixels(const xb_ctx *ctx, xb_image_cache *c, int64_t n, size_t i
     return true;
 }
 
-/* The head as it must be; with a shape that is open, the file's, within limits. */
+/* Whether the head is as it must be; if the shape is open, the file's own shape is taken,
+ * within limits. */
 static bool fitting_head(const cache_head *head, const xb_folder *f, xb_jpeg_want *want,
                          size_t size, layout *l)
 {

@@ -10,12 +10,12 @@
 #include "data/folder.h"
 #include "data/jpeg.h"
 
-/* One source file. All 64 bits wide: written as it is. */
+/* One source file. All fields are 64 bits wide and written unchanged. */
 typedef struct xb_image_record {
-    int64_t size, time_ns; /* of the file when it was decoded */
-    uint64_t hash, pixels; /* of the file's bytes, of its pixels */
-    int64_t name;          /* offset among the names */
-    int64_t broken;        /* 1: no picture came of it */
+    int64_t size, time_ns; /* size and time of the file when it was decoded */
+    uint64_t hash, pixels; /* hashes of the file's bytes and of its pixels */
+    int64_t name;          /* offset of the name among all names */
+    int64_t broken;        /* 1: it could not be decoded */
 } xb_image_record;
 
 typedef struct xb_image_cache {
@@ -34,7 +34,7 @@ bool xb_image_cache_open(xb_ctx *ctx, xb_image_cache *out, const char *path,
 /* XB_E_INPUT if there is a file at `path` that is not a cache and would be lost. */
 xb_status xb_image_cache_check(xb_ctx *ctx, const char *path);
 
-/* Bytes of the file. */
+/* The size of the file in bytes. */
 int64_t xb_image_cache_size(const xb_folder *folder, const xb_jpeg_want *want);
 
 /* Makes room in `stream` for the whole cache and maps it for writing; records have name,

@@ -31,9 +31,10 @@ typedef struct folder_job {
     xb_jpeg_want want;
     xb_image_cache cache;
     bool used, kept;
-    xb_cache_folder home; /* of caches; its path is "" where the options name the file */
-    char path[XB_FOLDER_PATH]; /* of the cache; "": none is kept */
-    int64_t first, end;        /* of the slab */
+    xb_cache_folder home; /* the folder of caches; its path is "" if the options name the
+                             file */
+    char path[XB_FOLDER_PATH]; /* path of the cache; "": none is kept */
+    int64_t first, end;        /* range of files of the slab */
     uint8_t *bytes[PIECES];
     int64_t capacity[PIECES];
     xb_status status[PIECES];
@@ -48,7 +49,7 @@ static bool small_enough(const folder_job *job, int64_t i, char why[XB_JPEG_WHY]
     return false;
 }
 
-/* A picture that failed for lack of memory is not a broken one. */
+/* A picture that could not be decoded for lack of memory is not broken. */
 static xb_status check_starved(const folder_job *job, xb_ctx *ctx, int64_t i,
                                const char why[XB_JPEG_WHY])
 {
@@ -116,7 +117,7 @@ static xb_status decode_all(folder_job *job)
     return XB_OK;
 }
 
-/* Refused unless broken files are to be left out. */
+/* Broken files are an error unless they are to be left out. */
 static xb_status check_broken(folder_job *job)
 {
     int64_t broken = 0, first = -1;
@@ -140,7 +141,7 @@ static xb_status check_broken(folder_job *job)
                    (long long)job->folder.n, xb_plural(job->folder.n, "file", "files"));
 }
 
-/* The shape of all is that of the first that has one. */
+/* The first picture that has a shape determines the shape of all. */
 static xb_status find_shape(folder_job *job)
 {
     char why[XB_JPEG_WHY] = "";
@@ -189,7 +190,7 @@ static xb_status fill_nameless(folder_job *job)
         return xb_fail(job->ctx, XB_E_IO, "%s: cannot create a file: %s", path,
                        strerror(errno));
     xb_status status = fill(job, stream);
-    fclose(stream); /* the map stays */
+    fclose(stream); /* the map stays valid */
     return status;
 }
 
@@ -265,7 +266,7 @@ static xb_status make_in_home(folder_job *job)
         return fill_unkept(job, why);
     }
     xb_status status = make_named(job);
-    if (status == XB_E_IO || status == XB_E_ARGUMENT) { /* no place for a file */
+    if (status == XB_E_IO || status == XB_E_ARGUMENT) { /* no file can be written there */
         xb_image_cache_close(&job->cache);
         job->kept = false;
         snprintf(why, sizeof why, "%.500s", xb_ctx_message(job->ctx));

@@ -1,4 +1,4 @@
-/* image_report.c: what was found among images, one number at a time. */
+/* image_report.c: access to the numbers of the report on images. */
 #include "data/images.h"
 
 int64_t xb_image_report_files(const xb_image_report *r) { return r->files; }

@@ -14,9 +14,10 @@
 
 /* ---- ages in names */
 
-enum { AGE_MAX = 130, STAMP_LEAST = 14 }; /* years; digits of a time */
+enum { AGE_MAX = 130, STAMP_LEAST = 14 }; /* years; number of digits of a time stamp */
 
-/* "26_1_2_20170116174525125.jpg" and, as UTKFace's own files end, ".jpg.chip.jpg". */
+/* Whether the name is like "26_1_2_20170116174525125.jpg" or, as in UTKFace's own files,
+ * ends in ".jpg.chip.jpg". */
 static bool is_plain(const char *name)
 {
     const char *p = name;
@@ -121,7 +122,7 @@ static int by_text(const void *key, const void *name)
     return strcmp(key, *(char *const *)name);
 }
 
-/* A name as it is, or behind "./". */
+/* Finds a name as it is, or after "./". */
 static int64_t find_image(const xb_images *m, const char *name)
 {
     if (strncmp(name, "./", 2) == 0) name += 2;

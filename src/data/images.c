@@ -46,15 +46,15 @@ static bool unpacks_to_idx(const char *path)
     return error == Z_MEM_ERROR || (whole && is_idx_head(head));
 }
 
-/* Needs no memory unless the file is gzipped, so a table is never mistaken for images for
- * lack of memory.
+/* Needs no memory unless the file is gzipped, so that a lack of memory never makes a
+ * table look like images.
  */
 static bool looks_idx(const char *path)
 {
     unsigned char head[HEAD] = {0};
     xb_os_info info;
     if (xb_os_read_head(&info, head, HEAD, path) != HEAD) return false;
-    bool gzipped = head[0] == 0x1f && head[1] == 0x8b; /* RFC 1952 */
+    bool gzipped = head[0] == 0x1f && head[1] == 0x8b; /* magic bytes of RFC 1952 */
     return gzipped ? unpacks_to_idx(path) : is_idx_head(head);
 }
 
@@ -134,8 +134,8 @@ static xb_status open_images(xb_ctx *ctx, xb_images **out, const char *path,
     return status;
 }
 
-/* Of ranks together the first decodes, and keeps what it has got; then the others find
- * that. */
+/* If several ranks work together, the first decodes the images and keeps them; the others
+ * then find the result. */
 xb_status xb_images_open(xb_ctx *ctx, xb_images **out, const char *path,
                          const xb_image_options *opt)
 {

@@ -23,12 +23,13 @@ enum { SCANS_MAX = 100, EIGHTHS = 8, MEMORY_MAX = 512 << 20 };
 enum { PIXELS_PER_BYTE = 512 };
 
 typedef struct decoder {
-    struct jpeg_decompress_struct jpeg; /* first: the library hands out its address */
+    struct jpeg_decompress_struct jpeg; /* must be first: the library passes on its
+                                           address */
     struct jpeg_error_mgr errors;
     struct jpeg_progress_mgr progress;
     jmp_buf back;
     char *why;
-    uint8_t *pixels; /* decoded, before the last scaling */
+    uint8_t *pixels; /* decoded pixels, before the last scaling */
 } decoder;
 
 static void leave(j_common_ptr common)
@@ -104,7 +105,7 @@ static void check_exact(decoder *d, const xb_jpeg_want *want)
     leave((j_common_ptr)&d->jpeg);
 }
 
-/* The least scale that keeps the shorter side at least as long as wanted. */
+/* The smallest scale that keeps the shorter side at least as long as wanted. */
 static void set_scale(decoder *d, const xb_jpeg_want *want)
 {
     int64_t h = d->jpeg.image_height, w = d->jpeg.image_width, shorter = h < w ? h : w;
@@ -114,7 +115,7 @@ static void set_scale(decoder *d, const xb_jpeg_want *want)
     d->jpeg.scale_num = eighths;
     d->jpeg.scale_denom = EIGHTHS;
     d->jpeg.out_color_space = want->c == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    d->jpeg.dct_method = JDCT_ISLOW; /* the same bytes everywhere */
+    d->jpeg.dct_method = JDCT_ISLOW; /* gives the same bytes everywhere */
 }
 
 static void read_lines(decoder *d)
@@ -132,7 +133,7 @@ static void read_lines(decoder *d)
     jpeg_finish_decompress(&d->jpeg);
 }
 
-/* Length of [cell, cell + 1] inside [begin, end]. */
+/* The length of the part of [cell, cell + 1] inside [begin, end]. */
 static double overlap(int64_t cell, double begin, double end)
 {
     double low = (double)cell > begin ? (double)cell : begin;
@@ -140,13 +141,13 @@ static double overlap(int64_t cell, double begin, double end)
     return high - low;
 }
 
-/* A square of pixels, its rows `stride` bytes apart. */
+/* A square of pixels whose rows are `stride` bytes apart. */
 typedef struct square {
     const uint8_t *pixel;
     int64_t side, stride, channels;
 } square;
 
-/* Mean of channel k over [top, top + step] x [left, left + step]. */
+/* The mean of channel k over [top, top + step] x [left, left + step]. */
 static double area_mean(const square *s, double top, double left, double step, int64_t k)
 {
     double sum = 0;

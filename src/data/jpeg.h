@@ -1,4 +1,4 @@
-/* jpeg.h: one JPEG file's bytes to pixels of the size wanted. */
+/* jpeg.h: converts the bytes of a JPEG file to pixels of the wanted size. */
 #ifndef XB_DATA_JPEG_H
 #define XB_DATA_JPEG_H
 
@@ -8,15 +8,15 @@
 
 enum { XB_JPEG_WHY = 240 };
 
-/* What to make of it. exact: the picture must have this shape; else it is cut to a
- * square from its middle and scaled, h = w. */
+/* The wanted result. exact: the picture must have this shape; otherwise its central
+ * square is cut out and scaled, h = w. */
 typedef struct xb_jpeg_want {
     int64_t h, w, c;
     bool exact;
 } xb_jpeg_want;
 
-/* Height and width as the file's header has them. False, with one line of why, for data
- * that is not JPEG or exceeds XB_IMAGE_SIDE_MAX or XB_IMAGE_PIXELS_MAX. */
+/* Reads height and width from the file's header. Returns false, with one line that says
+ * why, for data that is not JPEG or exceeds XB_IMAGE_SIDE_MAX or XB_IMAGE_PIXELS_MAX. */
 bool xb_jpeg_shape(int64_t *h, int64_t *w, char why[XB_JPEG_WHY], const uint8_t *bytes,
                    int64_t size);
 

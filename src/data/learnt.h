@@ -7,7 +7,7 @@
 
 typedef enum xb_learnt_state {
     XB_LEARNT_NUMBERS,
-    XB_LEARNT_WORDS, /* cells are numbers of words */
+    XB_LEARNT_WORDS, /* cells hold numbers of words */
     XB_LEARNT_DAYS,  /* dates, too many to be words */
     XB_LEARNT_MANY,  /* more than XB_CLASSES_MAX words */
     XB_LEARNT_BYTES  /* text that is not UTF-8 */
@@ -17,12 +17,13 @@ typedef struct xb_learnt_column {
     xb_learnt_state state;
     xb_classes words;
     int64_t missing, texts, dates;
-    int64_t numbers; /* beside texts: not counted before the first of them */
+    int64_t numbers; /* number of numbers beside texts; not counted before the first
+                        text */
     bool twofold;    /* some dates can be read in two ways */
     int64_t first_line;
     char first_text[44]; /* the first text, cut short */
-    int64_t *rank;       /* WORDS: [words] place among the recipe's; -1: none */
-    double *day;         /* WORDS that are dates: [words] */
+    int64_t *rank;       /* WORDS: [words] position among the recipe's words; -1: none */
+    double *day;         /* WORDS that are dates: [words] days */
 } xb_learnt_column;
 
 /* [words->count] the days of words that all are dates, by their numbers. */

@@ -10,7 +10,7 @@
 
 enum { NAME_BYTES = 60 };
 
-/* Bytes of a name that are shown, never a part of a character. */
+/* The number of bytes of a name that are shown; never a part of a character. */
 static int shown(const char *name)
 {
     int size = (int)strnlen(name, NAME_BYTES + 1);
@@ -32,7 +32,7 @@ void xb_note_list_add(xb_note_list *list, const char *name, const char *more)
         list->used += size;
     } else if (!strstr(list->text, ", ...")) {
         snprintf(list->text + list->used, (size_t)room, ", ...");
-        list->used = (int)sizeof list->text - 1; /* nothing comes after it */
+        list->used = (int)sizeof list->text - 1; /* nothing can be appended after it */
     }
 }
 

@@ -12,14 +12,15 @@ typedef struct xb_notes {
     xb_ctx *ctx;
     char (*text)[XB_NOTE_BYTES]; /* [count] */
     int64_t count, room;
-    int64_t left_out; /* columns that could be kept if asked for */
+    int64_t left_out; /* number of columns that could be kept on request */
 } xb_notes;
 
-/* A list of columns under way: "age (3 of 9), town (1 of 9), ..." */
+/* A list of columns that is being written: "age (3 of 9), town (1 of 9), ..." */
 typedef struct xb_note_list {
     char text[XB_NOTE_BYTES - 160];
     int used;
-    int64_t count; /* of all columns, including those that did not fit into the text */
+    int64_t count; /* number of all columns, including those that did not fit into the
+                      text */
 } xb_note_list;
 
 /* `more` in parentheses behind the name; NULL: nothing. */

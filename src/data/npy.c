@@ -1,4 +1,4 @@
-/* npy.c: numpy's array files in and out; the header is in npyhead.c.
+/* npy.c: reads and writes NumPy's array files; the header is in npyhead.c.
  *
  * Reading takes floats and integers of any size, of either byte order, and booleans,
  * in C or Fortran order, and turns them into doubles in C order (integers beyond 2^53
@@ -20,7 +20,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 enum { BLOCK = 1 << 20 }; /* bytes read or written at once, a multiple of 8 */
 
 typedef struct element {
-    const char *type; /* without the byte order */
+    const char *type; /* type without the byte order */
     int64_t size;
     void (*convert)(double *to, const unsigned char *from, int64_t n);
 } element;
@@ -115,7 +115,7 @@ static xb_status find_element(const element **out, const xb_npy_head *head, xb_s
     return XB_OK;
 }
 
-/* How many elements there are; the file must have their bytes. */
+/* The number of elements; the file must have their bytes. */
 static xb_status count_elements(int64_t *out, const xb_npy_head *head, const element *e,
                                 const xb_source *s)
 {
@@ -145,8 +145,8 @@ static void swap_bytes(unsigned char *block, int64_t count, int64_t size)
         }
 }
 
-/* From the first index fastest to the last: `at` counts as C order does, and `from`
- * follows it through the other. */
+/* Converts Fortran order, in which the first index varies fastest, to C order: `at`
+ * counts in C order, and `from` follows it through Fortran order. */
 static void to_c_order(double *to, const double *values, int64_t n,
                        const xb_npy_head *head)
 {
@@ -200,7 +200,7 @@ static xb_status read_values(double **values, const xb_npy_layout *l, xb_source 
                              unsigned char *block)
 {
     int64_t n = l->n, capacity = 0, step = BLOCK / l->each;
-    bool known = source->size >= 0; /* then the file has them all: ask once */
+    bool known = source->size >= 0; /* then the file is known to have them all */
     if (known || n == 0)
         XB_TRY(xb_grow(source->ctx, (void **)values, &capacity, n > 0 ? n : 1,
                        sizeof **values));

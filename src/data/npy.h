@@ -1,5 +1,5 @@
-/* npy.h: NPY from a source that is already open (stdin, or a file whose first
- * bytes said that it is NPY). */
+/* npy.h: reads NPY data from a source that is already open (stdin, or a file whose first
+ * bytes say that it is NPY). */
 #ifndef XB_DATA_NPY_H
 #define XB_DATA_NPY_H
 
@@ -21,7 +21,7 @@ xb_status xb_npy_layout_read(xb_npy_layout *out, xb_source *source);
 void xb_npy_convert(double *to, unsigned char *from, int64_t count,
                     const xb_npy_layout *layout);
 
-/* Values in C order as doubles, free() them; shape and ndim in *head. */
+/* Reads the values in C order as doubles, free() them; shape and ndim are in *head. */
 xb_status xb_npy_read_source(double **out, int64_t *n, xb_npy_head *head,
                              xb_source *source);
 

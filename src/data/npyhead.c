@@ -116,7 +116,7 @@ int xb_npy_head_format(char out[512], const xb_npy_head *head)
     for (int i = 0; i < head->ndim; i++)
         used += sprintf(text + used, i ? ", %lld" : "%lld", (long long)head->shape[i]);
     used += sprintf(text + used, head->ndim == 1 ? ",), }" : "), }");
-    /* numpy leaves room for the first length to grow in place */
+    /* NumPy leaves room so that the first length can grow in place */
     if (head->ndim > 0)
         used += sprintf(
             text + used, "%*s",

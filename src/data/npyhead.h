@@ -9,7 +9,7 @@
 enum {
     XB_NPY_MAGIC_SIZE = 6,
     XB_NPY_DIMENSIONS = 8,
-    XB_NPY_HEADER_MAX = 1 << 16, /* bytes; numpy's own are 128 */
+    XB_NPY_HEADER_MAX = 1 << 16, /* bytes; NumPy's own headers have 128 */
 };
 
 typedef struct xb_npy_head {
@@ -19,12 +19,12 @@ typedef struct xb_npy_head {
     int ndim;
 } xb_npy_head;
 
-/* The Python dictionary of the header, `size` bytes. `file` is for messages. */
+/* Parses the Python dictionary of the header, `size` bytes. `file` is for messages. */
 xb_status xb_npy_head_parse(xb_ctx *ctx, xb_npy_head *out, const char *file,
                             const char *text, int64_t size);
 
-/* Magic, version 1.0 and dictionary, padded to 64 bytes: what numpy writes, byte
- * for byte. Returns the size. */
+/* Writes the magic, version 1.0 and the dictionary, padded to 64 bytes: the same bytes as
+ * NumPy writes. Returns the size. */
 int xb_npy_head_format(char out[512], const xb_npy_head *head);
 
 #endif

@@ -27,7 +27,8 @@
 
 #include "base/machine.h"
 
-/* What is here takes any point for one, and is too busy to ask for the locale. */
+/* The code here accepts any decimal point, and asking for the locale would cost too much
+ * time. */
 #undef snprintf
 #undef strtod
 
@@ -39,8 +40,8 @@ enum {
     FRACTION_MOST = 20,  /* digits after the point that usual_field takes */
     CLINGER_POWER = 22,  /* 10^22 = 2^22 5^22, 5^22 < 2^53 */
     FIVE_POWER = 27,
-    DIGITS_DECIDE = 780,     /* 767 digits and a sticky one fix the rounding */
-    EXPONENT_LIMIT = 100000, /* beyond it all is 0 or infinite, given those */
+    DIGITS_DECIDE = 780,     /* 767 digits and a sticky one decide the rounding */
+    EXPONENT_LIMIT = 100000, /* beyond it every such number is 0 or infinite */
 };
 
 static const double power_of_ten[CLINGER_POWER + 1] = {
@@ -76,7 +77,7 @@ static const uint64_t reciprocal_of_five[FIVE_POWER + 1] = {
 /* A parsed number: digits[.digits] and a separate exponent. */
 typedef struct decimal {
     const char *first, *last; /* the digits, with the point among them */
-    uint64_t mantissa;        /* of all digits, modulo 2^64 */
+    uint64_t mantissa;        /* value of all digits, modulo 2^64 */
     int64_t digits;
     int64_t exponent; /* value = digits x 10^exponent */
     bool negative;
@@ -94,7 +95,7 @@ static const char *read_digits(uint64_t *mantissa, const char *p, const char *en
     return p;
 }
 
-/* After the 'e'. NULL if there is no digit. */
+/* Reads what follows the 'e'. Returns NULL if there is no digit. */
 static const char *read_exponent(int64_t *exponent, const char *p, const char *end)
 {
     const int64_t plenty = INT64_C(1) << 40; /* more than any line has digits */
@@ -131,7 +132,7 @@ static bool read_decimal(decimal *d, const char *p, const char *end, char point)
     return p == end;
 }
 
-/* Digits from the first that is not 0. */
+/* The number of digits from the first that is not 0. */
 static int64_t significant_digits(const decimal *d)
 {
     int64_t n = d->digits;
@@ -148,7 +149,8 @@ static double power_of_two(int e) /* -1022 <= e <= 1023 */
     return value;
 }
 
-/* floor(2^63 m / d) and whether something is left, d >= 2^63 with its reciprocal. */
+/* Returns floor(2^63 m / d), and in *rest whether there is a remainder; d >= 2^63 is
+ * given with its reciprocal. */
 static uint64_t divide(bool *rest, uint64_t m, uint64_t d, uint64_t reciprocal)
 {
     const uint64_t high = m >> 1, low = m << 63; /* of 2^63 m; high < d */
@@ -174,7 +176,7 @@ static double from_integers(uint64_t m, int e)
     int shift = __builtin_clzll(m), exponent = e - shift;
     m <<= shift;
     uint64_t top; /* its 64 leading bits, of which 62 or more are used */
-    bool rest;    /* something left below them */
+    bool rest;    /* whether something is left below them */
     if (e >= 0) {
         unsigned __int128 product = (unsigned __int128)m * power_of_five[e];
         uint64_t high = (uint64_t)(product >> 64);
@@ -226,7 +228,7 @@ static double from_text(const decimal *d)
     return strtod(text, NULL);
 }
 
-/* One rounding: both are doubles. */
+/* Needs one rounding, because both are exact doubles. */
 static inline double exact_parts(const decimal *d)
 {
     double m = (double)d->mantissa;
@@ -254,7 +256,7 @@ bool xb_number_parse(double *out, const char *text, const char *end, char point)
     return true;
 }
 
-/* The eight bytes at p, less '0' where they are digits. */
+/* The eight bytes at p, minus '0', so that digits become 0 to 9. */
 static inline uint64_t load_eight(const char *p)
 {
     uint64_t bytes;
@@ -262,14 +264,15 @@ static inline uint64_t load_eight(const char *p)
     return bytes ^ UINT64_C(0x3030303030303030);
 }
 
-/* The top bit of every byte that is more than 9: adding 0x76 carries into it. */
+/* Sets the top bit of every byte that is more than 9: adding 0x76 carries into it. */
 static inline uint64_t not_digits(uint64_t bytes)
 {
     const uint64_t past_nine = UINT64_C(0x7676767676767676);
     return ((bytes + past_nine) | bytes) & UINT64_C(0x8080808080808080);
 }
 
-/* Eight digits 0..9 in the bytes of a word, the first in the lowest. */
+/* The value of eight digits 0..9 in the bytes of a word, with the first in the lowest
+ * byte. */
 static inline uint64_t value_of_eight(uint64_t bytes)
 {
     bytes = 10 * bytes + (bytes >> 8); /* pairs in bytes 0, 2, 4, 6 */
@@ -319,7 +322,7 @@ const char *xb_number_scan(double *out, const char *text, char point)
         d.digits += p - from;
     }
     d.last = p;
-    bool many = d.digits > DIGITS_64_BITS; /* perhaps zeros before them */
+    bool many = d.digits > DIGITS_64_BITS; /* leading zeros may be among them */
     if (d.digits == 0 || (many && significant_digits(&d) > DIGITS_64_BITS)) return NULL;
     if (*p == 'e' || *p == 'E') {
         bool negative = *++p == '-';
@@ -332,12 +335,14 @@ const char *xb_number_scan(double *out, const char *text, char point)
     }
     const bool parts = d.mantissa <= UINT64_C(1) << DBL_MANT_DIG &&
                        d.exponent >= -CLINGER_POWER && d.exponent <= CLINGER_POWER;
-    static const double sign[] = {1, -1}; /* no branch: signs are hard to predict */
+    static const double sign[] = {1, -1}; /* no branch, because signs are hard to
+                                             predict */
     *out = sign[d.negative] * (parts ? exact_parts(&d) : nearest(&d));
     return p;
 }
 
-/* m x 10^-k by one product, 0 < m, 0 < k <= FIVE_POWER; false where it does not decide.
+/* Computes m x 10^-k by one product, 0 < m, 0 < k <= FIVE_POWER; returns false if that
+ * does not decide the rounding.
  *
  * 10^-k = 2^(left - k - 127) G, G = 2^127 / d, d = 5^k shifted up by `left`. The table
  * knows g <= G < g + 1 + 2^-64, so the 128 bits of m g, m shifted up, lack less than 2 in
@@ -349,14 +354,16 @@ static inline bool from_product(double *out, uint64_t m, int k)
     uint64_t g = UINT64_C(1) << 63 | reciprocal_of_five[k] >> 1;
     unsigned __int128 product = (unsigned __int128)(m << shift) * g;
     uint64_t high = (uint64_t)(product >> 64);
-    uint64_t half = UINT64_C(1) << (9 + (high >> 63)); /* of 64 bits, or of 63 */
+    uint64_t half = UINT64_C(1) << (9 + (high >> 63)); /* half of the bits that are
+                                                          dropped, for a product of 64
+                                                          bits or of 63 */
     uint64_t below = high & (2 * half - 1);
     if (below - (half - 1) <= 1) return false;
     *out = (double)(int64_t)(high >> 1 | 1) * power_of_two(left - shift - k - 62);
     return true;
 }
 
-/* For n from -16 to 20: of a word the last n bytes, none, or all. */
+/* For n from -16 to 20: masks that keep the last n bytes of a word, none, or all. */
 /* clang-format off */
 static const uint64_t keep_last[16 + FRACTION_MOST + 1] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -375,7 +382,7 @@ static inline uint64_t value_of_last_four(uint64_t bytes)
     return 100 * (pairs & 0xFF) + (pairs >> 16 & 0xFF);
 }
 
-/* n <= 8 digits that end before `end`. */
+/* Reads n <= 8 digits that end before `end`. */
 static inline bool few_digits(uint64_t *value, const char *end, int64_t n)
 {
     uint64_t digits = load_eight(end - 8) & keep_last[16 + n];
@@ -383,10 +390,10 @@ static inline bool few_digits(uint64_t *value, const char *end, int64_t n)
     return not_digits(digits) == 0;
 }
 
-/* n <= FRACTION_MOST digits that end before `end`, which has XB_NUMBER_BEFORE bytes
- * before it; those of more than 19 must start with zeros. Whether there are few or many
- * is the same throughout a file and may be a branch; the exact number is not, so no
- * branch depends on it. */
+/* Reads n <= FRACTION_MOST digits that end before `end`, which has XB_NUMBER_BEFORE bytes
+ * before it; more than 19 digits must start with zeros. Whether there are few or many is
+ * the same throughout a file and may be a branch; the exact number is not, so no branch
+ * depends on it. */
 static inline bool digits_plain(uint64_t *value, const char *end, int64_t n)
 {
     if (n <= 8) return few_digits(value, end, n);
@@ -405,8 +412,8 @@ typedef bool (*digits_fn)(uint64_t *value, const char *end, int64_t n);
 
 #define V2 __attribute__((target("sse4.1")))
 
-/* The same with sixteen digits in a register: pairs, fours and eights of them together.
- */
+/* The same with sixteen digits in a register, which are combined to pairs, fours and
+ * eights. */
 V2 static inline bool digits_v2(uint64_t *value, const char *end, int64_t n)
 {
     static const unsigned char all_or_none[32] = {
@@ -425,7 +432,8 @@ V2 static inline bool digits_v2(uint64_t *value, const char *end, int64_t n)
     int good = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(d, nine), nine));
     d = _mm_madd_epi16(_mm_maddubs_epi16(d, ten), hundred);
     d = _mm_madd_epi16(_mm_packus_epi32(d, d), myriad);
-    uint64_t eights = (uint64_t)_mm_cvtsi128_si64(d); /* the first in the low half */
+    uint64_t eights = (uint64_t)_mm_cvtsi128_si64(d); /* the first eight digits are in the
+                                                         low half */
     uint64_t high = load_eight(end - 24) & keep_last[n], top = value_of_last_four(high);
     *value = top * UINT64_C(10000000000000000) + (uint32_t)eights * UINT64_C(100000000) +
              (eights >> 32);
@@ -433,7 +441,8 @@ V2 static inline bool digits_v2(uint64_t *value, const char *end, int64_t n)
 }
 #endif
 
-/* "e-05" at p: sign and two digits after the letter, which is known. */
+/* Reads "e-05" at p: sign and two digits after the letter, which the caller has
+ * checked. */
 static inline bool usual_exponent(int64_t *exponent, const char *p)
 {
     int sign = ',' - p[1]; /* '+' is the byte before ',', '-' the one after */
@@ -442,7 +451,7 @@ static inline bool usual_exponent(int64_t *exponent, const char *p)
     return sign * sign == 1 && tens < 10 && ones < 10;
 }
 
-/* 10^n; 0 from where it and 19 digits behind it are too much for 64 bits. */
+/* 10^n; 0 if it and 19 digits after it do not fit into 64 bits. */
 /* clang-format off */
 static const uint64_t integer_power[FRACTION_MOST + 1] = {
     1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
@@ -450,7 +459,7 @@ static const uint64_t integer_power[FRACTION_MOST + 1] = {
     1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000};
 /* clang-format on */
 
-/* m x 10^exponent where that is quick; m has at most 15 digits if few. */
+/* Computes m x 10^exponent if that is quick; if `few`, m has at most 15 digits. */
 static inline bool quick_value(double *out, uint64_t m, int64_t exponent, bool few)
 {
     if (few && exponent >= -CLINGER_POWER && exponent <= 0) {
@@ -461,11 +470,13 @@ static inline bool quick_value(double *out, uint64_t m, int64_t exponent, bool f
     return product && from_product(out, m, (int)-exponent);
 }
 
-/* The usual form of a table's numbers: [sign] digit point digits [e sign digit digit]. */
+/* Reads the usual form of a table's numbers: [sign] digit point digits [e sign digit
+ * digit]. */
 NUMBER_INLINE bool usual_field(double *out, const char *text, const char *end, char point,
                                digits_fn digits_before)
 {
-    static const double sign[] = {1, -1}; /* no branch: signs are hard to predict */
+    static const double sign[] = {1, -1}; /* no branch, because signs are hard to
+                                             predict */
     const bool negative = *text == '-';
     const char *p = text + (negative | (*text == '+'));
     int64_t exponent = 0;

@@ -17,10 +17,10 @@ bool xb_number_parse(double *out, const char *text, const char *end, char point)
 enum { XB_NUMBER_PAD = 8 };
 const char *xb_number_scan(double *out, const char *text, char point);
 
-/* Numbers of n fields, one after the other from `text`, that end at text + mark[i] with
- * one byte between them, a newline perhaps with a '\r' before it; quickest where they
- * have one digit before the point. Returns the number of fields before the first one that
- * is not finite, not a number, or unusual. Reads up to XB_NUMBER_BEFORE bytes before
+/* Reads the numbers of n successive fields from `text` on, which end at text + mark[i]
+ * with one byte between them, a newline possibly with a '\r' before it. It is quickest if
+ * they have one digit before the point. Returns the number of fields before the first one
+ * that is not finite, not a number, or unusual. Reads up to XB_NUMBER_BEFORE bytes before
  * `text` and XB_NUMBER_PAD past the last field. */
 enum { XB_NUMBER_BEFORE = 24 };
 int64_t xb_number_fields(double *out, const char *text, const uint32_t *mark, int64_t n,

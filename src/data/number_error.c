@@ -1,4 +1,4 @@
-/* number_error.c: a number and its error as people write them. */
+/* number_error.c: writes a number and its error as people write them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "crossbayes/data.h"
 
-/* Decimal exponent of the leading digit of a number rounded to `digits` of them. */
+/* The decimal exponent of the leading digit of a number rounded to `digits` digits. */
 static int exponent_of(double value, int digits)
 {
     char text[48];
@@ -21,21 +21,22 @@ static void without_error(char *out, size_t size, double value)
     if (isnan(value))
         snprintf(out, size, "none");
     else if (is_whole || (fabs(value) >= 100 && fabs(value) < without_point))
-        snprintf(out, size, "%.0f", value + 0.0); /* no "-0" */
+        snprintf(out, size, "%.0f", value + 0.0); /* adding 0.0 avoids "-0" */
     else
         snprintf(out, size, "%.3g", value);
 }
 
 void xb_number_with_error(char *out, size_t size, double value, double error)
 {
-    const double rounding = 1e-9; /* of the value: no noise at all */
+    const double rounding = 1e-9; /* relative to the value: below it, there is no noise at
+                                     all */
     if (!isfinite(value) || !isfinite(error) || !(error > rounding * fabs(value))) {
         without_error(out, size, value);
         return;
     }
-    int place = exponent_of(error, 2) - 1; /* of the error's second digit */
+    int place = exponent_of(error, 2) - 1; /* position of the error's second digit */
     int lead = exponent_of(fmax(fabs(value), error), 3);
-    if (fabs(value) < 0.5 * pow(10, place)) value = 0; /* no "-0.00 ± 0.10" */
+    if (fabs(value) < 0.5 * pow(10, place)) value = 0; /* avoids "-0.00 ± 0.10" */
     if (lead >= -3 && lead <= 5 && place <= 0) {
         snprintf(out, size, "%.*f ± %.*f", -place, value, -place, error);
         return;

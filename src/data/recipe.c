@@ -40,7 +40,7 @@ xb_status xb_column_kind_parse(xb_ctx *ctx, xb_column_kind *out, const char *tex
     return XB_OK;
 }
 
-/* ---- making and unmaking */
+/* ---- creating and destroying */
 
 xb_status xb_recipe_new(xb_ctx *ctx, xb_recipe **out, int64_t columns)
 {

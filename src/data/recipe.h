@@ -10,31 +10,33 @@
 
 typedef struct xb_recipe_column {
     char *name;
-    int64_t place; /* among the table's columns beside the target, from 0 */
+    int64_t place; /* position among the table's columns besides the target, from 0 */
     xb_column_kind kind;
     double fill;  /* NUMBERS and DATES */
-    bool flagged; /* a last feature says where it is missing */
+    bool flagged; /* whether a last feature marks where it is missing */
     int64_t words;
     char **word;   /* [words], ascending by bytes */
-    int64_t first; /* its first feature; xb_recipe_number sets it */
+    int64_t first; /* index of its first feature; xb_recipe_number sets it */
 } xb_recipe_column;
 
 struct xb_recipe {
     int64_t columns;
     xb_recipe_column *column;
     int64_t features;
-    int64_t beside; /* columns of the table it is from, without its target */
+    int64_t beside; /* number of columns of its table, without the target */
     char *id;       /* NULL: none */
 };
 
-/* Room for `columns` of them; fill it, then xb_recipe_number. */
+/* Makes a recipe with memory for `columns` columns; fill it, then call
+ * xb_recipe_number. */
 xb_status xb_recipe_new(xb_ctx *ctx, xb_recipe **out, int64_t columns);
 void xb_recipe_destroy(xb_recipe *recipe); /* NULL is fine */
 xb_status xb_recipe_copy(xb_ctx *ctx, xb_recipe **out, const xb_recipe *recipe);
 
 /* Numbers the features. */
 void xb_recipe_number(xb_recipe *recipe);
-int64_t xb_recipe_width(const xb_recipe_column *column); /* features of one */
+int64_t xb_recipe_width(const xb_recipe_column *column); /* number of features of one
+                                                            column */
 
 /* Whether every column besides the target is one feature, unchanged, so that the names
  * describe it completely. */

@@ -13,7 +13,7 @@ void xb_frame_rest(const xb_frame *frame);
  * with the position. */
 xb_status xb_rows_check(xb_ctx *ctx, const xb_rows *rows);
 
-/* Rows [first, first + n) of them. */
+/* Returns rows [first, first + n). */
 xb_rows xb_rows_part(const xb_rows *rows, int64_t first, int64_t n);
 
 #endif

@@ -1,10 +1,10 @@
 /* safetensors.c: reading a safetensors file; the format is described at
  * github.com/huggingface/safetensors.
  *
- * The header is read and checked whole before memory for the data is asked for:
- * tensors must cover the data without a hole or an overlap, each with exactly
- * the bytes of its shape. The file is read once, front to back; in memory every
- * tensor starts at a multiple of 8 bytes, wherever it was in the file. */
+ * The whole header is read and checked before memory for the data is allocated: tensors
+ * must cover the data without a hole or an overlap, each with exactly the bytes of its
+ * shape. The file is read once, front to back; in memory every tensor starts at a
+ * multiple of 8 bytes, wherever it was in the file. */
 #include "crossbayes/safetensors.h"
 
 #include <stdlib.h>
@@ -22,13 +22,13 @@ static const char metadata_key[] = "__metadata__";
 
 typedef struct placed {
     xb_stored view;
-    int64_t begin, end; /* bytes in the data of the file */
+    int64_t begin, end; /* range of bytes in the data of the file */
 } placed;
 
 struct xb_safetensors {
     char *path;
     json_t *header; /* owns names and texts */
-    placed *tensor; /* [count], in the order of their bytes */
+    placed *tensor; /* [count], in the order of their data */
     int64_t count;
     char *data;
 };
@@ -104,7 +104,8 @@ static xb_status read_header(opening *o)
 
 static xb_status check_texts(const opening *o, const json_t *texts)
 {
-    json_t *all = (json_t *)(uintptr_t)texts; /* jansson iterates without const */
+    json_t *all = (json_t *)(uintptr_t)texts; /* jansson's iteration needs a pointer that
+                                                 is not const */
     if (!json_is_object(texts)) return fail_file(o, "'__metadata__' is not an object");
     for (void *i = json_object_iter(all); i; i = json_object_iter_next(all, i))
         if (!json_is_string(json_object_iter_value(i)))
@@ -128,7 +129,7 @@ static xb_status take_type(const opening *o, placed *t, const json_t *value)
                    o->source.name, NAME_SHOWN, t->view.name, name);
 }
 
-/* A list of counts, 0 or more; returns how many, -1 if it is anything else. */
+/* Reads a list of counts, 0 or more; returns their number, -1 if it is anything else. */
 static int take_counts(int64_t *out, int capacity, const json_t *list)
 {
     if (!json_is_array(list) || json_array_size(list) > (size_t)capacity) return -1;
@@ -186,11 +187,12 @@ static int by_place(const void *a, const void *b)
 {
     const placed *p = a, *q = b;
     if (p->begin != q->begin) return p->begin < q->begin ? -1 : 1;
-    if (p->end != q->end) return p->end < q->end ? -1 : 1; /* the empty one first */
+    if (p->end != q->end) return p->end < q->end ? -1 : 1; /* the empty tensor first */
     return strcmp(p->view.name, q->view.name);
 }
 
-/* Each tensor starts where the one before ends; the last ends the file. */
+/* Checks that each tensor starts where the previous one ends, and that the last ends the
+ * file. */
 static xb_status check_cover(const opening *o)
 {
     const xb_safetensors *f = o->file;

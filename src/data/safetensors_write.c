@@ -1,7 +1,7 @@
-/* safetensors_write.c: writing a safetensors file, byte for byte what the Python
- * package `safetensors` writes: compact JSON, tensors by type and then name, the
- * header padded with blanks to a multiple of 8. This holds for one text: the package
- * writes several in no fixed order, while here they keep theirs. */
+/* safetensors_write.c: writes a safetensors file with exactly the bytes that the Python
+ * package `safetensors` writes: compact JSON, tensors by type and then name, the header
+ * padded with blanks to a multiple of 8. This holds for one text: the package writes
+ * several in no fixed order, while here they keep theirs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "crossbayes/safetensors.h"
 #include "crossbayes/extend.h"
 
-enum { BLOCK = 1 << 20 }; /* bytes between progress events */
+enum { BLOCK = 1 << 20 }; /* number of bytes between two progress events */
 
 static const char metadata_key[] = "__metadata__";
 
@@ -22,7 +22,7 @@ typedef struct writing {
     const char *path;
     const xb_stored **order; /* [n] */
     int64_t n;
-    int64_t bytes; /* of all tensors */
+    int64_t bytes; /* size of all tensors */
 } writing;
 
 static int by_type_and_name(const void *a, const void *b)
@@ -86,7 +86,7 @@ static xb_status add_tensor(writing *w, json_t *header, const xb_stored *t)
     return set(w, header, t->name, entry);
 }
 
-/* The header's text, padded; free() it. */
+/* Writes the padded text of the header; free() it. */
 static xb_status print_header(writing *w, char **out, int64_t *size, const json_t *header)
 {
     size_t length = json_dumpb(header, NULL, 0, JSON_COMPACT);
@@ -140,7 +140,7 @@ static xb_status put_file(const writing *w, const char *header, int64_t size)
 {
     xb_outfile *f = NULL;
     XB_TRY(xb_outfile_open(w->ctx, &f, w->path));
-    uint64_t length = (uint64_t)size; /* little-endian: stored.c */
+    uint64_t length = (uint64_t)size; /* little-endian, as stored.c checks */
     fwrite(&length, 1, sizeof length, xb_outfile_stream(f));
     fwrite(header, 1, (size_t)size, xb_outfile_stream(f));
     xb_status status = put_data(w, xb_outfile_stream(f));

@@ -71,7 +71,7 @@ static int find(const reading *r, const char *name, size_t size)
     return -1;
 }
 
-/* One "NAME=VALUE" or lone "VALUE". */
+/* Reads one "NAME=VALUE" or a lone "VALUE". */
 static xb_status read_one(reading *r, const char *part, size_t size, bool first)
 {
     const char *equals = memchr(part, '=', size), *end = part + size;
@@ -114,7 +114,7 @@ xb_status xb_settings_read(xb_ctx *ctx, const char *what, const char *text,
 
 /* ---- lists */
 
-/* The values of one "NAME=VALUE/VALUE/..", from `value` to `end`. */
+/* Reads the values of one "NAME=VALUE/VALUE/..", from `value` to `end`. */
 static xb_status read_list(const reading *r, const xb_setting_list *list,
                            const char *value, const char *end)
 {

@@ -11,9 +11,9 @@ typedef struct xb_setting {
     double min, max;  /* inclusive */
 } xb_setting;
 
-/* "KIND" or "KIND:..." : the index of KIND among the NULL-terminated `kinds`, and
- * what follows the colon in *rest ("" if nothing). `what` is the word for
- * messages: "prior". */
+/* Reads "KIND" or "KIND:...": returns the index of KIND among the NULL-terminated
+ * `kinds`, and the text after the colon in *rest ("" if there is none). `what` is the
+ * word for messages: "prior". */
 xb_status xb_settings_kind(xb_ctx *ctx, int *out, const char **rest, const char *what,
                            const char *text, const char *const *kinds);
 

@@ -10,7 +10,8 @@
 
 enum { STEP = 3, POWER_MOST = 24 };
 
-/* The first text of a power is what is written; the others are read as well. */
+/* The first text of a power is the one that is written; the others are accepted when
+ * reading. */
 static const struct prefix {
     const char *text;
     int power;
@@ -33,7 +34,7 @@ static bool is_base(const char *text)
     return false;
 }
 
-/* Splits "nA" into -9 and "A"; false where the unit takes no prefix. */
+/* Splits "nA" into -9 and "A"; false if the unit takes no prefix. */
 static bool split(const char *unit, int *power, const char **base)
 {
     *power = 0;
@@ -90,7 +91,8 @@ xb_si_unit xb_si_unit_for(double largest, const char *unit)
 void xb_quantity_text(char *out, size_t size, double value, double error,
                       const char *unit)
 {
-    const double too_coarse = 99.5; /* an error of three digits: the next prefix up */
+    const double too_coarse = 99.5; /* an error of three digits calls for the next larger
+                                       prefix */
     double largest = isfinite(error) ? fmax(fabs(value), error) : fabs(value);
     xb_si_unit u = xb_si_unit_for(largest, unit);
     if (isfinite(error) && error >= too_coarse * u.factor)
@@ -100,7 +102,7 @@ void xb_quantity_text(char *out, size_t size, double value, double error,
     snprintf(out, size, "%s%s%s", number, *u.text ? " " : "", u.text);
 }
 
-/* The power of ten of a unit that is `unit` with a prefix, or nothing at all. */
+/* The power of ten of a unit that is `unit`, with or without a prefix, or empty. */
 static bool power_of(const char *text, const char *unit, int *power)
 {
     *power = 0;
@@ -114,8 +116,8 @@ static bool power_of(const char *text, const char *unit, int *power)
     return false;
 }
 
-/* Where the number at the start of a text ends: "1e-3s" has an exponent, "1Es" has not.
- */
+/* The end of the number at the start of a text: "1e-3s" has an exponent, "1Es" does
+ * not. */
 static const char *number_end(const char *text)
 {
     const char *end = text + strspn(text, "+-.0123456789");

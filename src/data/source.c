@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/os.h"
 
-enum { TELL_EVERY = 4 << 20 }; /* bytes between progress events */
+enum { TELL_EVERY = 4 << 20 }; /* number of bytes between two progress events */
 
 static xb_status cannot_read(const xb_source *s)
 {
@@ -15,7 +15,7 @@ static xb_status cannot_read(const xb_source *s)
     return xb_fail(s->ctx, status, "%s: cannot read: %s", s->name, strerror(errno));
 }
 
-/* `want` bytes that have not been read yet. */
+/* Reads `want` bytes that have not been read yet. */
 static xb_status read_fresh(xb_source *s, void *to, int64_t want, int64_t *got)
 {
     if (s->unpack)
@@ -25,7 +25,7 @@ static xb_status read_fresh(xb_source *s, void *to, int64_t want, int64_t *got)
     return ferror(s->stream) ? cannot_read(s) : XB_OK;
 }
 
-/* The first bytes; for gzip data, the first bytes of its contents. */
+/* Reads the first bytes; for gzip data, the first bytes of its contents. */
 static xb_status read_head(xb_source *s)
 {
     XB_TRY(read_fresh(s, s->head, sizeof s->head, &s->head_size));
@@ -43,7 +43,8 @@ static xb_status look_at(xb_source *s)
     if (info.kind == XB_OS_FOLDER)
         return xb_fail(s->ctx, XB_E_INPUT, "%s: this is a folder; a file was expected",
                        s->name);
-    bool whole = info.kind == XB_OS_FILE && s->stream != stdin; /* from its start */
+    bool whole = info.kind == XB_OS_FILE && s->stream != stdin; /* whether it is read from
+                                                                   its start */
     s->size = whole ? info.size : -1;
     XB_TRY(xb_files_note(s->ctx, &info, s->name));
     return read_head(s);
@@ -94,7 +95,7 @@ static xb_status tell(xb_source *s, int64_t before)
 xb_status xb_source_read(xb_source *source, void *to, int64_t want, int64_t *got)
 {
     int64_t before = source->taken, held = 0;
-    if (before < source->head_size) { /* read when it was opened */
+    if (before < source->head_size) { /* these bytes were read when the file was opened */
         held = source->head_size - before;
         if (held > want) held = want;
         memcpy(to, source->head + before, (size_t)held);

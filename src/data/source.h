@@ -16,10 +16,11 @@ typedef struct xb_source {
     FILE *stream;
     xb_unpack *unpack;         /* NULL: not packed */
     const char *name;          /* for messages; borrowed from the path */
-    int64_t size;              /* of a regular file; -1 if it cannot be known */
+    int64_t size;              /* size of a regular file; -1 if unknown */
     int64_t taken;             /* bytes delivered so far */
-    int64_t blank_lines;       /* of a text table, before its last row */
-    char head[XB_SOURCE_HEAD]; /* the first bytes, to tell kinds of file apart */
+    int64_t blank_lines;       /* number of blank lines of a text table before its last
+                                  row */
+    char head[XB_SOURCE_HEAD]; /* the first bytes, which distinguish the kinds of files */
     int64_t head_size;
 } xb_source;
 
@@ -29,7 +30,8 @@ void xb_source_close(xb_source *source); /* stdin stays open */
 
 bool xb_source_starts(const xb_source *source, const void *bytes, int64_t size);
 
-/* As xb_filekind_explain, by the first bytes that were read: stdin too. */
+/* Works as xb_filekind_explain does, but by the first bytes that were read, so also for
+ * stdin. */
 xb_status xb_source_explain(const xb_source *source, xb_status status,
                             xb_filekind expected);
 

@@ -11,7 +11,7 @@
 
 static size_t bytes_of(int64_t doubles) { return (size_t)doubles * sizeof(double); }
 
-/* Maps the file with room for `room` doubles; NULL on failure. */
+/* Maps the file with space for `room` doubles; NULL on failure. */
 static double *map(FILE *file, int64_t room)
 {
     if (!xb_os_reserve(file, (int64_t)bytes_of(room))) return NULL;

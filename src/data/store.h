@@ -8,11 +8,11 @@
 
 #include "base/ctx.h"
 
-enum { XB_STORE_MEMORY = 1 << 25 }; /* doubles kept in memory: 256 MiB */
+enum { XB_STORE_MEMORY = 1 << 25 }; /* number of doubles kept in memory: 256 MiB */
 
 typedef struct xb_store {
     double *at;
-    int64_t room; /* doubles */
+    int64_t room; /* capacity in doubles */
     FILE *file;   /* NULL: in memory */
 } xb_store;
 

@@ -1,5 +1,5 @@
-/* table.c: named columns of equal length, kept column by column, and their CSV
- * form. Numbers are written with the fewest digits that read back the same. */
+/* table.c: named columns of equal length, stored column by column, and their CSV form.
+ * Numbers are written with the fewest digits that read back the same. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

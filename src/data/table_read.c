@@ -40,7 +40,7 @@ static bool is_word(xb_slice field, const char *word)
            memcmp(field.text, word, size) == 0;
 }
 
-/* Whether xb_table_write_csv can have written this. */
+/* Reads a cell; refuses text that xb_table_write_csv cannot have written. */
 static xb_status read_cell(double *out, const xb_csv_row *row, int column)
 {
     xb_slice field = row->field[column];

@@ -58,7 +58,7 @@ static bool refill(xb_unpack *u)
     return more > 0;
 }
 
-/* After the end of a part: whether another one follows. */
+/* Whether another part follows after the end of one. */
 static bool next_part(xb_unpack *u)
 {
     while (u->z.avail_in < 3 && refill(u)) {

@@ -11,7 +11,8 @@ typedef struct xb_unpack xb_unpack;
 /* Whether bytes begin like gzip data. */
 bool xb_unpack_knows(const char *head, int64_t size);
 
-/* head [size]: what was read of the stream already. The stream stays the caller's. */
+/* head [size] are the bytes of the stream that were read already. The caller keeps the
+ * stream. */
 xb_status xb_unpack_open(xb_ctx *ctx, xb_unpack **out, FILE *stream, const char *head,
                          int64_t size);
 void xb_unpack_close(xb_unpack *unpack); /* NULL is fine */

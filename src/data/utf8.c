@@ -1,4 +1,4 @@
-/* utf8.c: see utf8.h. The Unicode standard, table 3-7. */
+/* utf8.c: see utf8.h. The ranges are those of the Unicode standard, table 3-7. */
 #include "crossbayes/extend.h"
 
 #include <stddef.h>

@@ -1,14 +1,15 @@
 /* array_aware.c: training for an array (maths V60, V61). The net that is run has
- * converters around its linear layers; kernels are rounded to the states that devices
- * have and miss them by a new error in each draw. What is learnt are the weights before
- * all that, whose gradient is taken to be that of the weights after it. */
+ * converters around its linear layers; kernels are rounded to the states of the devices
+ * and get a new programming error in each draw. Training learns the weights before these
+ * changes, and takes the gradient of the changed weights as theirs. */
 #include <math.h>
 
 #include "net/rounded.h"
 #include "run/pass.h"
 #include "vi/trainer.h"
 
-/* Training's errors are not those of any chip, whose streams have small samples. */
+/* The errors of training differ from those of every chip, whose streams have small
+ * samples. */
 enum { FIRST_SAMPLE = 1 << 20, BITS_MOST = 20, LEVELS_MOST = 1 << 30 };
 
 static bool is_share(double x) { return x >= 0 && x <= 1; }

@@ -37,7 +37,7 @@ static int64_t live_bytes(const xb_trainer *t)
 
 xb_status xb_checkpoint_save(xb_trainer *t, const char *path)
 {
-    if (!xb_comm_first(t->ctx)) return XB_OK; /* rank 0 has the same */
+    if (!xb_comm_first(t->ctx)) return XB_OK; /* rank 0 saves the same state */
     const float *live = xb_host_got(t->backend, t->live, t->room.live, live_bytes(t));
     XB_TRY(xb_backend_check(t->backend, t->ctx));
     const xb_stored tensors[] = {
@@ -77,7 +77,7 @@ static xb_status refuse_other(const xb_trainer *t, const char *path,
     return xb_fail(t->ctx, XB_E_INPUT, "%s: left by another run: %s", path, what);
 }
 
-/* Without a score so far the best is -INFINITY. */
+/* If there is no score so far, the best one is -INFINITY. */
 static bool all_finite(const float *live, int64_t n, const xb_train_sums *s)
 {
     for (int64_t i = 0; i < n; i++)

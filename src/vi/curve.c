@@ -15,7 +15,8 @@
 enum {
     BUCKETS = 512,
     DEPTH_MAX = 40,
-    ROUNDINGS = 32, /* of the value in the coefficients: halving cannot help there */
+    ROUNDINGS = 32, /* relative to the coefficients' rounding: halving cannot reduce the
+                       error further */
 };
 
 typedef struct building {
@@ -42,8 +43,8 @@ static xb_curve_piece quintic(double a, double b, xb_curve_point p, xb_curve_poi
                              6 * rise - 3 * (d0 + d1) - 0.5 * k0 + 0.5 * k1}};
 }
 
-/* The error is as s^3 (1-s)^3 where the function is smooth: its slope is largest
- * near these two places, the value at the middle. */
+/* For a smooth function the error is proportional to s^3 (1-s)^3: it is largest in the
+ * middle, and its slope is largest near these two points. */
 static bool good_enough(const building *b, const xb_curve_piece *p)
 {
     static const double at[] = {0.27, 0.5, 0.73};
@@ -92,7 +93,8 @@ xb_status xb_curve_build(xb_ctx *ctx, xb_curve_table *out, xb_curve_fn function,
     for (int k = 0; status == XB_OK && k < BUCKETS; k++) {
         double from = lower + k * width, to = k + 1 < BUCKETS ? from + width : upper;
         xb_curve_point right = function(arg, to);
-        curve.first[k] = (int32_t)b.n; /* a rounding before `from` does no harm */
+        curve.first[k] = (int32_t)b.n; /* rounding of a position before `from` is
+                                          harmless */
         status = add(&b, from, to, left, right, 0);
         left = right;
     }

@@ -20,6 +20,7 @@ typedef xb_curve_point (*xb_curve_fn)(void *arg, double t);
  * to matter: 2^-40 of a bucket). lower < upper. */
 xb_status xb_curve_build(xb_ctx *ctx, xb_curve_table *out, xb_curve_fn function,
                          void *arg, double lower, double upper, double tolerance);
-void xb_curve_free(xb_curve_table *curve); /* leaves an empty one; empty is fine */
+void xb_curve_free(xb_curve_table *curve); /* leaves an empty table; an empty one may be
+                                              passed */
 
 #endif

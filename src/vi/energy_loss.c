@@ -21,7 +21,8 @@ double xb_energy_normal(double f, double *slope)
     return xb_energy_mean_distance(&table, f, slope ? slope : &unused);
 }
 
-enum { LANES = 4 }; /* of a sum, whatever the compiler makes of them: the same bytes */
+/* Number of partial sums, fixed so that the bytes do not depend on the compiler. */
+enum { LANES = 4 };
 
 typedef struct pair_sums {
     float mine[LANES], row[LANES];

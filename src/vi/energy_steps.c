@@ -96,7 +96,7 @@ static xb_many_steps steps_of(const steps_run *w)
                            .sums = w->sums};
 }
 
-/* f(to, from) for each array: where it is in the buffer, and the caller's. */
+/* Copies each array to its place in the buffer, or back to the caller's. */
 static void move(const steps_run *w, bool back)
 {
     const xb_backend *b = w->backend;

@@ -1,6 +1,7 @@
-/* ensemble.c: posteriors trained apart as one model (maths P7). The ensemble presents the
- * nets, names, scales and weights of its first member, and owns all members: the contents
- * of a model are declared once, and a part added to a model needs no change here. */
+/* ensemble.c: joins posteriors that were trained separately into one model (maths P7).
+ * The ensemble presents the nets, names, scales and weights of its first member, and owns
+ * all members: the contents of a model are declared once, and a part added to a model
+ * needs no change here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@
 #include "vi/member_seed.h"
 #include "vi/model.h"
 
-enum { MEMBER_STREAM = 1001 }; /* of XB_PURPOSE_DATA, beside that of held-out rows */
+/* Stream of XB_PURPOSE_DATA that held-out rows do not use. */
+enum { MEMBER_STREAM = 1001 };
 
 uint64_t xb_member_seed(uint64_t seed, int64_t i)
 {
@@ -16,7 +18,8 @@ uint64_t xb_member_seed(uint64_t seed, int64_t i)
                              .tensor = MEMBER_STREAM};
     if (i == 0) return seed;
     const uint64_t high = xb_stream_word(&where, 2 * i);
-    return (high << 32 | xb_stream_word(&where, 2 * i + 1)) >> 1; /* JSON has a sign */
+    /* JSON integers are signed. */
+    return (high << 32 | xb_stream_word(&where, 2 * i + 1)) >> 1;
 }
 
 static bool same_names(char *const *a, char *const *b, int64_t n)
@@ -44,7 +47,7 @@ static bool same_cells(const xb_model *a, const xb_model *b)
     return strcmp(xb_weight_cells_text(a->cells), xb_weight_cells_text(b->cells)) == 0;
 }
 
-/* The parts that a file holds once for all members. */
+/* Whether the parts agree that a file holds once for all members. */
 static bool go_together(const xb_model *a, const xb_model *b)
 {
     const xb_shape u = xb_net_input(a->net), v = xb_net_input(b->net);
@@ -89,7 +92,7 @@ void xb_model_part(xb_model *ensemble)
 {
     for (int64_t i = 0; i < ensemble->members; i++) xb_model_destroy(ensemble->member[i]);
     free(ensemble->member);
-    free(ensemble->calibration); /* of the whole, not of a member */
+    free(ensemble->calibration); /* it belongs to the ensemble, not to a member */
     free(ensemble);
 }
 

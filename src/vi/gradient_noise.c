@@ -1,8 +1,8 @@
 /* gradient_noise.c: how noisy a step's gradient is under each estimator (maths V15).
  *
  * At the weights of a trained model, on one batch, the gradient of phase 2 is made again
- * and again with fresh draws; its variance, summed over the weights, is what an
- * estimator costs in steps. Only the draws change and the batch stays, so that the result
+ * and again with fresh draws; its variance, summed over the weights, determines how many
+ * steps an estimator needs. Only the draws change and the batch stays, so that the result
  * is the noise of the weights, not of the data. */
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void send(const xb_trainer *t, float *to, const float *from, int64_t n)
     t->backend->put(t->backend, to, from, n * (int64_t)sizeof *to);
 }
 
-/* The model's weights where phase 2 looks for them; rho itself is not read. */
+/* Copies the model's weights to where phase 2 reads them; rho itself is not read. */
 static void place_weights(xb_trainer *t)
 {
     const xb_model *m = t->model;
@@ -98,7 +98,7 @@ static xb_status measure_one(xb_ctx *ctx, row *out, const xb_model *model,
 {
     xb_trainer *t = NULL;
     xb_train_options free_widths =
-        *opt; /* with respect to mu and sigma, whatever they depend on */
+        *opt; /* the gradient is with respect to mu and sigma, for any parametrisation */
     free_widths.cells = NULL;
     XB_TRY(xb_trainer_build(ctx, &t, model, data, &free_widths));
     float *kept = xb_new(ctx, 2 * t->noise, sizeof *kept);
@@ -117,7 +117,7 @@ static xb_status measure_all(xb_ctx *ctx, xb_gradient_noise *out, const xb_model
         xb_train_options o = *opt;
         o.estimator = (int)e;
         o.group = 1;
-        o.noise_prior = 0; /* the model keeps the noise net's means alone */
+        o.noise_prior = 0; /* the model keeps only the means of the noise net */
         o.antithetic = k % 2 == 1;
         o.draws = o.antithetic ? 2 : 1;
         o.temperature = (xb_schedule){.kind = XB_SCHEDULE_CONSTANT, .value = 1};

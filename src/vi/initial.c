@@ -9,7 +9,7 @@
 #include "run/pass.h"
 #include "vi/trainer.h"
 
-/* Where a part of `live` is on the host's side. */
+/* The host's copy of a part of `live`. */
 static float *side_of(const xb_trainer *t, const float *part)
 {
     float *live = xb_host_side(t->backend, t->live, t->room.live);
@@ -54,7 +54,7 @@ static void fill(const xb_trainer *t, float *to, double value, int64_t n)
     t->backend->fill(t->backend, to, (float)value, n);
 }
 
-/* Sum of squares of what is left of target k in the batch. */
+/* The sum of squared residuals of target k in the batch. */
 static double left_of(const xb_trainer *t, int64_t batch, int64_t k)
 {
     const int64_t stride = t->targets, bytes = batch * stride * (int64_t)sizeof(float);
@@ -68,7 +68,8 @@ static double left_of(const xb_trainer *t, int64_t batch, int64_t k)
     return sum;
 }
 
-/* (V41) Squares of counts beyond Poisson's variance, and those of their rates. */
+/* (V41) Sums the squares of counts beyond Poisson's variance, and those of their
+ * rates. */
 static void add_beyond(const xb_trainer *t, int64_t batch, int64_t k, double sum[2])
 {
     const int64_t stride = t->targets, bytes = batch * stride * (int64_t)sizeof(float);
@@ -83,8 +84,8 @@ static void add_beyond(const xb_trainer *t, int64_t batch, int64_t k, double sum
     }
 }
 
-/* What the net of phase 1 leaves of target k, over the rows learnt from: its root mean
- * square, or of counts the dispersion. */
+/* The residual of target k after phase 1, over the training rows: its root mean square,
+ * or for counts the dispersion. */
 static xb_status residual(xb_trainer *t, double *out, int64_t k)
 {
     const xb_weights weights = {t->theta, NULL, t->state, NULL};
@@ -126,8 +127,8 @@ static void start_noise_net(xb_trainer *t, double sd, int64_t k)
 
 xb_status xb_trainer_start_vi(xb_trainer *t)
 {
-    const double least =
-        0.05; /* of the target's sd: an overfitted net leaves too little */
+    const double least = 0.05; /* relative to the target's sd, because an overfitted net
+                                  leaves too small a residual */
     fill(t, t->theta + t->rho,
          xb_sigma_transform_inverse(t->opt.sigma_transform, t->opt.sigma), t->p);
     fill(t, t->first, 0, t->n_theta);

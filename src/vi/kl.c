@@ -15,14 +15,15 @@
 #include "vi/spike.h"
 
 struct xb_kl {
-    xb_cross cross;         /* of the tables below; the rest is borrowed from them */
+    xb_cross cross;         /* refers to the tables below and borrows the rest */
     xb_cross placed;        /* the same in a backend's memory: see xb_kl_place() */
-    const xb_backend *with; /* that backend; NULL: none but the host's */
+    const xb_backend *with; /* that backend; NULL: only the host's */
     void *memory;           /* its buffer */
-    double constant;        /* of every weight: -H(z) and the prior's normaliser */
+    double constant;        /* constant of every weight: -H(z) and the prior's
+                               normaliser */
     xb_meanabs meanabs;     /* laplace */
     xb_spike spike;         /* mixture */
-    xb_rule rule;           /* standardised nodes, if points were asked for */
+    xb_rule rule;           /* standardised nodes, if points were requested */
 };
 
 xb_kl_value xb_kl_one(const xb_kl *kl, double mu, double sigma)
@@ -88,7 +89,8 @@ double xb_kl_sum_rho(const xb_backend *b, const xb_ctx *ctx, const xb_kl *kl,
 
 enum { LINE = 64 }; /* bytes */
 
-/* One buffer, filled from its start; where there is none yet, its size is counted. */
+/* One buffer, filled from its start; without a buffer the size that is needed is
+ * counted. */
 typedef struct placing {
     const xb_backend *backend;
     char *buffer; /* NULL: counting */

@@ -46,15 +46,16 @@ static bool is_counted(const xb_train_data *d, int64_t targets, int64_t k)
 
 static bool all_counted(const xb_train_data *d, const xb_model *m)
 {
-    enum { LEAST = 50 }; /* rows: with fewer, the variance of counts is unknown */
+    /* Smallest number of rows; with fewer, the variance of counts is unknown. */
+    enum { LEAST = 50 };
     if (d->n < LEAST) return false;
     for (int64_t k = 0; k < m->targets; k++)
         if (!is_counted(d, m->targets, k)) return false;
     return true;
 }
 
-/* log of the unit that a row's density is per, beside that of masses: 0 where nothing
- * else is compared. */
+/* The log of the unit of a row's density, for comparison with masses: 0 if nothing else
+ * is compared. */
 static double log_unit(const xb_model *m, bool counted)
 {
     double sum = 0;
@@ -99,7 +100,7 @@ static xb_train_options options_of(char task[TASK_TEXT], xb_likelihood likelihoo
     return o;
 }
 
-/* ---- trainings that ranks have done before they are asked for */
+/* ---- trainings that ranks have done in advance */
 
 typedef struct shelf {
     xb_train_item item[SHELF];
@@ -119,8 +120,8 @@ static void shelf_add(shelf *s, xb_likelihood likelihood, const char *net,
                                  .out = &s->out[i]};
 }
 
-/* All that may be asked for: each likelihood with the net that was chosen, laws of counts
- * also with the one that was left (NULL: none). */
+/* Trains everything that may be needed: each likelihood with the net that was chosen, and
+ * laws of counts also with the net that was rejected (NULL: none). */
 static xb_status shelf_fill(xb_ctx *ctx, shelf *s, const xb_trained *best, bool counted,
                             const xb_train_data *data, const xb_train_options *opt,
                             bool traced)
@@ -146,7 +147,7 @@ static void shelf_free(shelf *s)
     for (int i = 0; i < s->count; i++) xb_trained_drop(&s->out[i]);
 }
 
-/* NULL: it is not there. */
+/* Returns NULL if it is not there. */
 static xb_train_item *shelf_find(shelf *s, xb_likelihood likelihood, const char *net)
 {
     for (int i = 0; i < s->count; i++)
@@ -193,8 +194,8 @@ typedef struct contest {
     xb_tried_likelihood tried[XB_TRIED_MOST];
     int count, kept;
     bool counted;
-    double rows;  /* learnt from */
-    char net[64]; /* of counts, once it is known */
+    double rows;  /* number of training rows */
+    char net[64]; /* net for counts, once it is known */
     shelf shelf;
 } contest;
 
@@ -223,7 +224,7 @@ static xb_status try_likelihood(xb_ctx *ctx, contest *c, xb_likelihood likelihoo
     xb_trained other = {0};
     xb_status status =
         try_one(ctx, &c->shelf, &other, likelihood, net, data, opt, traced);
-    if (status == XB_E_NUMERIC) return XB_OK; /* those before it stand */
+    if (status == XB_E_NUMERIC) return XB_OK; /* earlier results stay valid */
     if (status == XB_OK && counts && !settled)
         status = try_net(ctx, &c->shelf, &other, left, data, opt, traced);
     if (status == XB_OK) {

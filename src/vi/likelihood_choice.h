@@ -18,13 +18,14 @@ void xb_trained_drop(xb_trained *one);
 xb_status xb_train_one(xb_ctx *ctx, xb_trained *out, const xb_train_data *data,
                        const xb_train_options *opt, bool traced, bool reported);
 
-/* A run has ended, or has failed with `status`: writes its checkpoint. */
+/* Ends a run that finished or failed with `status`: writes its checkpoint. */
 xb_status xb_train_left(xb_trainer *t, xb_status status);
 
-/* Keeps the better of two in `first`, whose report describes the other. */
+/* Keeps the better of two trainings in `first`, whose report describes the other. */
 xb_status xb_train_keep_better(xb_ctx *ctx, xb_trained *first, xb_trained *other);
 
-/* F of two trainings with these options may be compared: a table, at temperature 1. */
+/* Whether F of two trainings with these options can be compared: a table, at temperature
+ * 1. */
 bool xb_train_comparable(const xb_train_data *data, const xb_train_options *opt);
 
 /* Whether the likelihood is chosen from the data. */

@@ -4,7 +4,7 @@
 
 #include "crossbayes/random.h"
 
-/* (V50) Of member i, from 0; the first has the seed itself. */
+/* (V50) The seed of member i, from 0; the first member has the seed itself. */
 uint64_t xb_member_seed(uint64_t seed, int64_t i);
 
 #endif

@@ -121,7 +121,7 @@ static void free_names(char **name, int64_t n)
     free(name);
 }
 
-/* An ensemble borrows its first member's. */
+/* An ensemble borrows the process of its first member. */
 void xb_model_set_process(xb_model *m, xb_process *process)
 {
     xb_process_destroy(m->process);
@@ -155,7 +155,7 @@ void xb_model_destroy(xb_model *model)
     free(model->x_bend);
     free(model->target_name);
     free_names(model->target_each, model->targets);
-    free(model->y_mean); /* and the block behind it */
+    free(model->y_mean); /* frees the whole block */
     free(model->mu);
     free(model->sigma);
     free(model->state);
@@ -228,7 +228,8 @@ void xb_model_take_rows(const xb_model *model, float *out, const xb_rows *rows,
     }
 }
 
-/* Numbers whose square fits into a float; beyond, a net's sums soon become infinite. */
+/* The largest scaled value, whose square fits into a float; beyond it a net's sums soon
+ * become infinite. */
 #define SCALED_MAX 1e18
 
 xb_status xb_model_check_rows(xb_ctx *ctx, const xb_model *m, const xb_rows *rows)
@@ -329,7 +330,7 @@ void xb_model_sizes(const xb_model *m, double *size)
             *size++ = 1 / xb_model_dispersion(xb_model_member_at(m, i), k);
 }
 
-/* (P7) Of an ensemble the root mean square over members. */
+/* (P7) For an ensemble, the root mean square over members. */
 static double noise_sd(const xb_model *m, int64_t k)
 {
     double square = 0;

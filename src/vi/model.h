@@ -37,7 +37,7 @@ struct xb_model {
     char **class_name;         /* [classes] */
     float *mu, *sigma, *state; /* the net's blocks */
     float *noise_mu;           /* the noise net's block */
-    float *noise_state;        /* its batchnorm's */
+    float *noise_state;        /* state of its batchnorm */
     double *noise_log_sd;      /* [targets] GAUSSIAN, STUDENT, in units of y_sd;
                                   NEGATIVE_BINOMIAL: logarithm of the dispersion */
     double noise_degrees;      /* STUDENT (N20) */
@@ -62,7 +62,8 @@ xb_status xb_model_set_calibration(xb_ctx *ctx, xb_model *model, const double *l
 /* (C27) The level whose quantile replaces that of `level`. */
 double xb_model_calibrated_level(const xb_model *model, double level);
 
-/* Gives it to the model, beside the net or all members, in place of what it had. */
+/* Gives the process to the model, beside the net or all members, and replaces an earlier
+ * one. */
 void xb_model_set_process(xb_model *model, xb_process *process);
 
 /* Makes an ensemble of models with the same columns, net and likelihood, and takes
@@ -82,38 +83,40 @@ static inline int64_t xb_member_draw(const xb_model *model, int64_t s)
     return model->member ? s / model->members : s;
 }
 
-/* An empty model; fill it, then xb_model_blocks for room of the nets' sizes. */
+/* Makes an empty model; fill it, then call xb_model_blocks to allocate memory for the
+ * nets. */
 xb_status xb_model_new(xb_ctx *ctx, xb_model **out);
 xb_status xb_model_blocks(xb_ctx *ctx, xb_model *model);
 
-/* Room for the names and scales of `features` columns, XB_MODEL_INPUTS_MAX at most. */
+/* Allocates the names and scales of `features` columns, at most XB_MODEL_INPUTS_MAX. */
 xb_status xb_model_columns(xb_ctx *ctx, xb_model *model, int64_t features,
                            int64_t classes);
-/* Room for as many targets, each of mean 0 and sd 1; before anything asks for outputs. */
+/* Allocates this number of targets, each of mean 0 and sd 1; call it before anything
+ * needs the outputs. */
 xb_status xb_model_targets(xb_ctx *ctx, xb_model *model, int64_t targets);
 
 /* GAUSSIAN or STUDENT: one standard deviation for each target. */
 bool xb_model_has_one_noise(const xb_model *model);
 /* Counts: one over the dispersion, size [members][targets]; INFINITY: Poisson. */
 void xb_model_sizes(const xb_model *model, double *size);
-/* Target k as training takes it: standardised, or a count as it is. */
+/* Target k in the form that training uses: standardised, or an unchanged count. */
 static inline float xb_model_scaled_target(const xb_model *m, int64_t k, double y)
 {
     return (float)(xb_model_of_counts(m) ? y : (y - m->y_mean[k]) / m->y_sd[k]);
 }
-/* Copies the cells, with room for the states of the net's tensors. */
+/* Copies the cells, and allocates the states of the net's tensors. */
 xb_status xb_model_take_cells(xb_ctx *ctx, xb_model *model, const xb_weight_cells *cells);
 /* A table whose columns are features as they are, once those have names and scales. */
 xb_status xb_model_plain_recipe(xb_ctx *ctx, xb_model *model);
-/* A copy of another's; NULL: leave it. */
+/* Copies another model's recipe; NULL: leaves it unchanged. */
 xb_status xb_model_set_recipe(xb_ctx *ctx, xb_model *model, const xb_recipe *recipe);
 
 /* Outputs the net must have: one for each target, or the number of classes. */
 int64_t xb_model_outputs(const xb_model *model);
-int64_t xb_model_noise_states(const xb_model *model); /* batchnorm's, of the noise net */
+int64_t xb_model_noise_states(const xb_model *model); /* of the noise net's batchnorm */
 xb_status xb_model_check_nets(xb_ctx *ctx, const xb_model *model);
 
-/* Rows finite, and still of a size to compute with once scaled. */
+/* Checks that rows are finite, and not too large once they are scaled. */
 xb_status xb_model_check_rows(xb_ctx *ctx, const xb_model *model, const xb_rows *rows);
 
 /* (V21) Bends the skewed columns of x, rows row[0 .. n - 1], and scales them anew. */
@@ -122,9 +125,9 @@ xb_status xb_model_bend(xb_ctx *ctx, xb_model *model, const double *x, const int
 /* Whether there are such columns. */
 xb_status xb_columns_skewed(xb_ctx *ctx, bool *out, const double *x, int64_t columns,
                             const int64_t *row, int64_t n);
-/* x [n][features] as the net wants it. */
+/* Scales x [n][features] as the net needs it. */
 void xb_model_scale_inputs(const xb_model *model, float *out, const double *x, int64_t n);
-/* Rows [first, first + count) of any kind, the same. */
+/* The same for rows [first, first + count) of any kind. */
 void xb_model_take_rows(const xb_model *model, float *out, const xb_rows *rows,
                         int64_t first, int64_t count);
 

@@ -26,7 +26,7 @@ xb_status xb_model_set_calibration(xb_ctx *ctx, xb_model *model, const double *l
 
 const double *xb_model_calibration(const xb_model *m) { return m->calibration; }
 
-/* Knot k of LEVELS + 2, ends included. */
+/* Knot k of LEVELS + 2 knots, ends included. */
 static double knot(const double *level, int k)
 {
     return k <= 0 ? 0 : k > LEVELS ? 1 : level[k - 1];

@@ -1,5 +1,5 @@
-/* model_create.c: a model from arrays. Everything is copied, and checked as a model file
- * is. */
+/* model_create.c: makes a model from arrays. Everything is copied and checked in the same
+ * way as a model file. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* model_file.c: a model from a file; see model_file.h. Every shape is checked before
- * memory is taken, and every value after. */
+/* model_file.c: reads a model from a file; see model_file.h. Every shape is checked
+ * before memory is allocated, and every value afterwards. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ typedef struct reader {
     const char *path;
     const xb_safetensors *file;
     xb_model *model;
-    char member[MEMBER_BYTES]; /* as the writer's */
+    char member[MEMBER_BYTES]; /* like the writer's */
 } reader;
 
 static xb_status refuse(const reader *r, const char *what)
@@ -26,7 +26,7 @@ static xb_status refuse(const reader *r, const char *what)
     return xb_fail(r->ctx, XB_E_INPUT, "%s: %s", r->path, what);
 }
 
-/* The context's message with the file's name before it. */
+/* Puts the file's name before the context's message. */
 static xb_status in_file(const reader *r, xb_status status)
 {
     if (status == XB_OK || status == XB_E_MEMORY) return status;
@@ -57,7 +57,7 @@ static xb_status copy_text(const reader *r, char **out, const char *key)
     return *out ? XB_OK : XB_E_MEMORY;
 }
 
-/* The texts of an array of strings, n of them known beforehand. */
+/* Copies the texts of an array of strings, whose number n is known. */
 static xb_status copy_names(const reader *r, char **name, const json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -84,7 +84,7 @@ static xb_status read_input(const reader *r, xb_shape *out)
     return XB_OK;
 }
 
-/* Pixels have no names: there are as many as `input` says. */
+/* Pixels have no names: their number follows from `input`. */
 static xb_status make_columns(const reader *r, const json_t *features,
                               const json_t *classes, xb_shape input)
 {
@@ -115,7 +115,7 @@ static xb_status read_columns(const reader *r, xb_shape input)
     return status;
 }
 
-/* Its features are the model's, name by name. */
+/* Checks that the recipe's features are the model's, name by name. */
 static xb_status check_recipe(const reader *r)
 {
     const xb_model *m = r->model;
@@ -132,7 +132,7 @@ static xb_status check_recipe(const reader *r)
     return same ? XB_OK : refuse(r, "'table' and 'features' do not agree");
 }
 
-/* Models of plain tables have none: their names and scales say it. */
+/* Models of plain tables have no recipe: it follows from their names and scales. */
 static xb_status read_recipe(const reader *r)
 {
     json_t *root = NULL;
@@ -145,7 +145,8 @@ static xb_status read_recipe(const reader *r)
     return status == XB_OK ? check_recipe(r) : status;
 }
 
-/* The names of several targets; of one its name is the text `target`. */
+/* Reads the names of several targets; the name of a single target is the text
+ * `target`. */
 static xb_status name_targets(const reader *r, const json_t *list)
 {
     xb_model *m = r->model;
@@ -300,7 +301,7 @@ static xb_status take_noise_net(const reader *r, float *mu)
     return XB_OK;
 }
 
-/* In their range, but for the rounding of a float. */
+/* Checks that states are in their range, except for the rounding of a float. */
 static xb_status check_states(const reader *r, const xb_tensor *t, const float *state)
 {
     const xb_weight_cells *c = r->model->cells;
@@ -386,7 +387,7 @@ static xb_status take_targets(const reader *r, double *target)
     return take(r, m->noise_log_sd, "noise.log_sd", XB_STORED_F64, shape, 1, false);
 }
 
-/* Common to all members. */
+/* Reads the inputs, which all members share. */
 static xb_status take_inputs(const reader *member)
 {
     reader first = *member;
@@ -428,7 +429,7 @@ static xb_status read_model(const reader *r)
     return read_recipe(r);
 }
 
-/* 1, or what the file says. */
+/* The number of members: 1, or what the file says. */
 static xb_status read_members(const reader *r, int64_t *out)
 {
     const char *text = xb_safetensors_text(r->file, "members");
@@ -440,7 +441,8 @@ static xb_status read_members(const reader *r, int64_t *out)
                    XB_MEMBERS_MAX);
 }
 
-/* Members [members], one after the other; on failure those made so far are there. */
+/* Reads members [members], one after the other; after a failure those read so far are
+ * there. */
 static xb_status read_each(reader *r, xb_model **member, int64_t members)
 {
     for (int64_t i = 0; i < members; i++) {
@@ -452,7 +454,7 @@ static xb_status read_each(reader *r, xb_model **member, int64_t members)
     return XB_OK;
 }
 
-/* Of the whole ensemble. */
+/* Reads the calibration of the whole ensemble. */
 static xb_status take_calibration(reader *r, xb_model *model)
 {
     double level[XB_CALIBRATION_LEVELS];
@@ -463,7 +465,7 @@ static xb_status take_calibration(reader *r, xb_model *model)
     return in_file(r, xb_model_set_calibration(r->ctx, model, level));
 }
 
-/* Beside all members. */
+/* Reads the process beside all members. */
 static xb_status take_process(reader *r, xb_model *model)
 {
     const int64_t one = 1, size = XB_PROCESS_FACTOR;

@@ -18,14 +18,14 @@
 
 #define MODEL_KIND "model"
 #define MODEL_FORMAT "1"
-#define ENSEMBLE_FORMAT "2" /* readers that know no members refuse it */
-#define BENT_FORMAT                                                                      \
-    "3" /* of one posterior or several: readers that know no V21 refuse it */
+#define ENSEMBLE_FORMAT "2" /* readers that do not know members refuse it */
+/* One posterior or several on bent inputs: readers that do not know V21 refuse it. */
+#define BENT_FORMAT "3"
 #define PIXELS "pixels" /* byte / 255 */
 
 enum { NAME_MAX_BYTES = 64, MEMBER_BYTES = 24 };
 
-/* Before the names of member i's tensors. */
+/* Writes the prefix of the names of member i's tensors. */
 static inline void name_member(char out[MEMBER_BYTES], int64_t i)
 {
     if (i == 0)

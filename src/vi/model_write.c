@@ -1,4 +1,4 @@
-/* model_write.c: a model into a file; see model_file.h. */
+/* model_write.c: writes a model to a file; see model_file.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum { TEXTS_MAX = 24, TENSORS_BESIDE = 10 };
 
 typedef struct writer {
     xb_stored *tensor;
-    char (*name)[NAME_MAX_BYTES]; /* as many */
+    char (*name)[NAME_MAX_BYTES]; /* as many names */
     int64_t n;
     char member[MEMBER_BYTES]; /* before the names of a member's tensors; "": the first's
                                 */
@@ -69,7 +69,7 @@ static void add_targets(writer *w, const xb_model *m, const double *target)
         add_vector(w, "noise.log_sd", XB_STORED_F64, m->noise_log_sd, m->targets);
 }
 
-/* The states of random tensors [cells][size]. */
+/* Adds the states of random tensors [cells][size]. */
 static void add_cells(writer *w, const xb_model *m)
 {
     for (int i = 0; i < xb_net_tensor_count(m->net); i++) {
@@ -81,13 +81,13 @@ static void add_cells(writer *w, const xb_model *m)
     }
 }
 
-/* Of one member; target [targets][2]. */
+/* Adds the tensors of one member; target [targets][2]. */
 static void add_tensors(writer *w, const xb_model *m, const double *target)
 {
     add_net(w, "", m->net, m->mu, m->sigma);
     if (m->cells) add_cells(w, m);
     if (m->noise_net) add_net(w, "noise.", m->noise_net, m->noise_mu, NULL);
-    if (!m->pixels && !w->member[0]) { /* common to all */
+    if (!m->pixels && !w->member[0]) { /* shared by all members */
         add_vector(w, "input.mean", XB_STORED_F64, m->x_mean, m->features);
         add_vector(w, "input.sd", XB_STORED_F64, m->x_sd, m->features);
         if (xb_model_input_bend(m)) {

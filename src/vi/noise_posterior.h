@@ -13,7 +13,7 @@ typedef struct xb_noise_posterior {
     xb_estimator estimator;
     xb_key key;
     xb_kl **kl;   /* [tensors], NULL where fixed */
-    int64_t rho;  /* where its rho begins in theta */
+    int64_t rho;  /* position of its rho in theta */
     float *sigma; /* B [q], 0 where fixed */
 } xb_noise_posterior;
 
@@ -23,13 +23,14 @@ xb_status xb_noise_posterior_make(xb_ctx *ctx, xb_noise_posterior *p, const xb_m
                                   const xb_train_options *opt);
 void xb_noise_posterior_free(xb_noise_posterior *p);
 
-/* Of a trainer with a noise net, whether it has a posterior or not. */
+/* These take a trainer with a noise net, with or without a posterior. */
 void xb_noise_posterior_fill(xb_trainer *t); /* sigma from rho */
 xb_status xb_noise_posterior_forward(xb_trainer *t, int64_t batch);
 xb_status xb_noise_posterior_backward(xb_trainer *t);
 double xb_noise_posterior_kl(xb_trainer *t);
 
-/* The step of the target's values, `stride` apart, 0 where there is one value only. */
+/* The step of the target's values, which are `stride` apart; 0 if there is only one
+ * value. */
 xb_status xb_target_step(xb_ctx *ctx, double *out, const double *y, int64_t stride,
                          const int64_t *row, int64_t n);
 

@@ -50,7 +50,7 @@ static xb_status parse_mixture(xb_ctx *ctx, xb_prior *p, const char *text,
     p->s1 = 1;
     p->s2 = 0.01;
     XB_TRY(xb_settings_read(ctx, "prior", text, rest, settings, XB_COUNT(settings)));
-    const double least = 1.001; /* closer than that, they are one */
+    const double least = 1.001; /* closer scales count as equal */
     if (fmax(p->s1 / p->s2, p->s2 / p->s1) < least)
         return xb_fail(ctx, XB_E_INPUT, "prior '%s': s1 and s2 are the same; use normal",
                        text);

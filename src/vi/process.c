@@ -10,7 +10,7 @@
 #include "crossbayes/draw.h"
 #include "crossbayes/law.h"
 
-enum { N = XB_PROCESS_FEATURES, STREAM = 1003 }; /* beside those of members and counts */
+enum { N = XB_PROCESS_FEATURES, STREAM = 1003 }; /* not used by members and counts */
 
 void xb_process_destroy(xb_process *p)
 {
@@ -79,7 +79,7 @@ static double dot(const double *a, const double *b, int64_t n)
     return sum;
 }
 
-/* Cholesky's, row by row: what is factorised is 1 or more. */
+/* Cholesky factorisation, row by row; every pivot is 1 or more. */
 void xb_process_factorise(double *a)
 {
     for (int64_t i = 0; i < N; i++) {

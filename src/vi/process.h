@@ -9,8 +9,9 @@
 enum { XB_PROCESS_FEATURES = 256, XB_PROCESS_FACTOR = 256 * 257 / 2 };
 
 typedef struct xb_process {
-    double length;     /* in sds of a column, times the square root of their number */
-    int64_t columns;   /* of the inputs */
+    double length;     /* in sds of a column times the square root of the number of
+                          columns */
+    int64_t columns;   /* number of columns of the inputs */
     double *frequency; /* [features][columns] */
     double *phase;     /* [features] */
     double *factor; /* [XB_PROCESS_FACTOR] of the precision of the weights, by rows: lower
@@ -21,10 +22,10 @@ typedef struct xb_process {
 xb_status xb_process_create(xb_ctx *ctx, xb_process **out, double length,
                             int64_t columns);
 void xb_process_destroy(xb_process *process); /* NULL is fine */
-/* phi [features] of one input z [columns], standardised. */
+/* Computes phi [features] of one standardised input z [columns]. */
 void xb_process_features(double *phi, const xb_process *process, const float *z);
-/* The factor of a precision [XB_PROCESS_FACTOR], in place; and phi by its inverse: what
- * independent normal numbers are multiplied by. */
+/* The factor of a precision [XB_PROCESS_FACTOR], in place; and phi multiplied by its
+ * inverse, with which independent normal numbers are multiplied. */
 void xb_process_factorise(double *precision);
 void xb_process_solve(double *phi, const xb_process *process);
 

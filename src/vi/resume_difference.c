@@ -25,7 +25,7 @@ static void add(differences *d, const char *name, const char *was, const char *i
 
 /* ---- fields */
 
-/* `from`: the field that this one follows from, where it may; else -1. */
+/* `from` is the field that this one may follow from; else -1. */
 static const struct {
     const char *name;
     int from;
@@ -41,7 +41,7 @@ static const struct {
 
 enum { FIELDS = XB_COUNT(fields), SHOWN = 120 };
 
-/* A field, in quotes where it has blanks, cut where it is long. */
+/* Writes a field, in quotes if it has blanks, and shortened if it is long. */
 static void field_text(char out[SHOWN], const char *begin, const char *end)
 {
     const int most = SHOWN - 8, length = (int)(end - begin);
@@ -72,7 +72,7 @@ static void value_text(char out[SHOWN], const json_t *value)
         snprintf(out, SHOWN, "%s", json_is_true(value) ? "on" : "off");
 }
 
-/* Of the keys in `all`; `only_missing`: those that one of the two has not. */
+/* Compares the keys in `all`; `only_missing`: those that one of the two does not have. */
 static void compare_settings(differences *d, const json_t *was, const json_t *is,
                              const json_t *all, bool only_missing)
 {

@@ -5,9 +5,9 @@
  * v_k the mean over rows of (df/dmu_k)^2, outputs summed. One more backward pass a step
  * estimates it: with random signs e_i as the gradient with respect to the outputs, the
  * square of the gradient that reaches mu_k has the mean sum_i (df_i/dmu_k)^2
- * (Hutchinson). v is a running mean over about 100 steps and taken as given: sigma alone
- * has a gradient. n_eff here counts all random weights of the net; G4 and A1 have it for
- * one input. */
+ * (Hutchinson). v is a running mean over about 100 steps and treated as constant, so that
+ * only sigma has a gradient. n_eff here counts all random weights of the net; G4 and A1
+ * have it for one input. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ struct xb_sharing {
     float *dy, *d_mu, *d_sigma, *state; /* B, of the extra pass */
     float *gradient, *sigma;            /* [p] the host's */
     float *sign;                        /* [batch][outputs] the host's */
-    float *seen;                        /* [p] running means with this step's */
+    float *seen;                        /* [p] running means including this step */
     double *v;                          /* [p] the same, each weighted by what it holds */
 };
 
@@ -45,7 +45,7 @@ xb_status xb_sharing_make(xb_trainer *t)
                    (2 * p + out + t->states + 1) * (int64_t)sizeof(float)));
     t->buffer[t->buffers++] = buffer;
     s->d_mu = buffer, s->d_sigma = s->d_mu + p, s->dy = s->d_sigma + p;
-    s->state = s->dy + out; /* batchnorm's own moves with the step, not with this */
+    s->state = s->dy + out; /* this pass must not move the state of batchnorm */
     return XB_OK;
 }
 
@@ -60,7 +60,7 @@ void xb_sharing_free(struct xb_sharing *s)
     free(s);
 }
 
-/* Squares of what signs of chance leave at every mean. */
+/* Computes the squares of the gradients that random signs give for every mean. */
 static xb_status look(xb_trainer *t, int64_t batch)
 {
     struct xb_sharing *s = t->sharing;
@@ -82,7 +82,7 @@ static xb_status look(xb_trainer *t, int64_t batch)
     return XB_OK;
 }
 
-/* Running means over about 100 steps, those before the first step 0. */
+/* Updates the running means over about 100 steps, which start at 0. */
 static void average(xb_trainer *t, int64_t batch)
 {
     struct xb_sharing *s = t->sharing;
@@ -120,7 +120,7 @@ double xb_sharing_gradient(float *d_sigma, const float *sigma, const double *v, 
     return sum * sum / squares;
 }
 
-/* The gradient that is there is by rho. */
+/* Converts the penalty's gradient to one with respect to rho, and adds it. */
 static void add(xb_trainer *t)
 {
     struct xb_sharing *s = t->sharing;

@@ -5,7 +5,7 @@
 #include "vi/trainer.h"
 #include "kernel/update.h"
 
-enum { BLOCKS = 8, UNIFORMS = BLOCKS * XB_BLOCK / 2 }; /* made at a time */
+enum { BLOCKS = 8, UNIFORMS = BLOCKS * XB_BLOCK / 2 }; /* number made at a time */
 
 void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t epoch)
 {
@@ -34,7 +34,7 @@ static int32_t *order_side(const xb_trainer *t)
 
 static int64_t bytes_of(int64_t n) { return n * (int64_t)sizeof(float); }
 
-enum { MIRROR_STREAM = 1001 }; /* beside those of the shuffles */
+enum { MIRROR_STREAM = 1001 }; /* not used by the shuffles */
 
 /* Whether this epoch flips a row left-right. */
 static bool is_turned(const xb_trainer *t, int32_t row)
@@ -69,7 +69,8 @@ static bool has_labels(const xb_trainer *t)
     return t->model->likelihood == XB_LIKELIHOOD_SOFTMAX;
 }
 
-/* Inputs that are not in the backend's memory: row[i], or first + i without rows. */
+/* Takes inputs that are not in the backend's memory: row[i], or first + i without
+ * rows. */
 static void take_inputs(xb_trainer *t, const int32_t *row, int64_t first, int64_t rows)
 {
     float *to = xb_host_side(t->backend, t->bx, t->room.bx);
@@ -117,7 +118,7 @@ int64_t xb_trainer_gather(xb_trainer *t, int64_t k)
     return rows;
 }
 
-/* Left and right of one image [h][w][c]. */
+/* Flips one image [h][w][c] left-right. */
 static void turn(float *x, xb_shape shape)
 {
     for (int64_t i = 0; i < shape.h; i++, x += shape.w * shape.c)

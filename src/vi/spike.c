@@ -17,7 +17,7 @@
 
 enum { FEW = 12, MANY = 32 };
 
-/* E of log(1 + e^d) is below rounding for d beneath these. */
+/* E of log(1 + e^d) is below rounding if d is less than minus this. */
 #define CURVE_DEPTH 39.0 /* exp(-39) = 1e-17 */
 #define RULE_DEPTH 25.0  /* exp(-25) = 1e-11 */
 
@@ -41,7 +41,8 @@ static xb_curve_point kappa(void *arg, double u)
                             share * ((1 - share) * slope * slope - k->slant)};
 }
 
-/* Where d has fallen to -depth; past the top of the spike in any case. */
+/* The position at which d has fallen to -depth, or the top of the spike if it is further
+ * out. */
 static double half_width(const shape *k, double depth)
 {
     return sqrt(2 * (fmax(k->height, 0) + depth) / k->slant);
@@ -68,10 +69,10 @@ static void spike_rule(xb_spike *s, const shape *k)
     s->c[half] -= sum;
 }
 
-/* Of a law with heavy tails: `n` points on each panel. */
+/* For a law with heavy tails: `n` points on each panel. */
 static xb_status panel_rule(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n)
 {
-    xb_rule one; /* one point a panel: how many panels there are */
+    xb_rule one; /* one point per panel, to count the panels */
     XB_TRY(xb_rule_fill_composite(ctx, &one, law, 1, XB_COMPOSITE_SMOOTH, NULL));
     int64_t points = n * one.n < XB_RULE_MAX ? n * one.n : XB_RULE_MAX;
     xb_rule_free(&one);

@@ -57,7 +57,7 @@ xb_status xb_tied_check(const xb_trainer *t)
                    "weights made of cells are not trained on this backend: use cpu");
 }
 
-/* States in the cells' own unit, tensor by tensor as a model keeps them. */
+/* Fetches states in the cells' own unit, tensor by tensor, as a model keeps them. */
 void xb_tied_fetch(const xb_trainer *t, float *out)
 {
     const xb_cell_curve *c = &t->opt.cells->curve;

@@ -66,7 +66,7 @@ bool xb_trainer_done(const xb_trainer *t)
     return t->stopped || (t->place.phase == XB_PHASE_VI && phase_is_over(t));
 }
 
-/* On to the second phase, where the first is over. */
+/* Goes on to the second phase if the first is over. */
 static xb_status change_phase(xb_trainer *t)
 {
     if (t->place.phase != XB_PHASE_MLE || !phase_is_over(t)) return XB_OK;
@@ -134,7 +134,8 @@ xb_status xb_trainer_epoch(xb_ctx *ctx, xb_trainer *t)
     return XB_OK;
 }
 
-/* Epochs that nobody looks at between: nothing is held out, nobody is asked. */
+/* Runs epochs that need no attention in between: no rows are held out and there is no
+ * callback. */
 static xb_status some_epochs(xb_trainer *t, int64_t epochs)
 {
     XB_TRY(xb_leap_epochs(t, epochs));

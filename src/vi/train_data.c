@@ -59,7 +59,7 @@ const double *xb_train_target(const xb_train_data *data, int64_t targets, int64_
 
 /* ---- rows held out */
 
-enum { SPLIT_STREAM = 1000 }; /* beside the shuffles of phases 0 and 1 */
+enum { SPLIT_STREAM = 1000 }; /* not used by the shuffles of phases 0 and 1 */
 
 int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt)
 {
@@ -82,7 +82,7 @@ xb_status xb_holdout_make(xb_ctx *ctx, xb_holdout *out, const xb_train_data *dat
         return XB_E_MEMORY;
     }
     for (int64_t i = 0; i < all; i++) order[i] = (int32_t)i;
-    if (holdout.held > 0 && data->held == 0) /* chosen here */
+    if (holdout.held > 0 && data->held == 0) /* the rows were chosen here */
         xb_shuffle(order, all, xb_key_make(opt->seed, XB_PURPOSE_DATA), SPLIT_STREAM, 0);
     for (int64_t i = 0; i < all; i++)
         holdout.row[i] = data->select ? data->select[order[i]] : order[i];
@@ -104,14 +104,15 @@ void xb_holdout_free(xb_holdout *holdout)
  * changes has no scale of its own; its size is used instead, or 1. */
 static double scale_of(double mean, double square, int unit)
 {
-    const double rounding = 1e-12; /* of the mean: below it a spread is none */
+    const double rounding = 1e-12; /* relative to the mean: a smaller spread counts as
+                                      none */
     const double sd = scalbn(sqrt(square), unit);
     if (sd > rounding * fabs(mean) && isfinite(sd)) return sd;
     return mean != 0 ? fabs(mean) : 1;
 }
 
-/* Row by row, all columns of a pass together: a long table lies in a file. The sd holds
- * the largest deviation until the second pass is done, then the mean square. */
+/* Goes row by row with all columns together, because a long table lies in a file. The sd
+ * holds the largest deviation until the second pass is done, then the mean square. */
 static void fit_columns(double *mean, double *sd, int *unit, const double *x,
                         int64_t columns, const xb_holdout *holdout)
 {

@@ -9,7 +9,7 @@
 #include "run/pass.h"
 #include "vi/trainer.h"
 
-/* The highest layer with such a gradient; -1: there is none. */
+/* The highest layer with such a gradient; -1: none. */
 static int broken_gradient(const xb_backend *b, const xb_net *net, const float *gradient)
 {
     for (int i = xb_net_tensor_count(net) - 1; i >= 0; i--) {

@@ -19,18 +19,18 @@
 typedef struct member {
     xb_ctx *ctx;
     xb_trainer *trainer;
-    xb_model *model;     /* once it is done */
+    xb_model *model;     /* set once it is done */
     int64_t done, total; /* steps */
     xb_status status;
 } member;
 
 typedef struct team {
     const xb_train_data *data;
-    xb_train_options opt; /* of all members, but for the seed */
+    xb_train_options opt; /* options of all members, except for the seed */
     const xb_model *start;
     uint64_t seed;
     member *member;                /* [members], the first one without a trainer */
-    int64_t members, first, count; /* those at work */
+    int64_t members, first, count; /* `first` and `count` are those in training */
 } team;
 
 static bool note_progress(void *arg, const xb_progress *p)
@@ -64,7 +64,7 @@ static xb_status begin(const xb_ctx *ctx, team *t, int64_t i)
     return XB_OK;
 }
 
-/* Some steps; the model where they were the last. */
+/* Does some steps; makes the model if these were the last. */
 static void go_on(void *arg, int64_t piece)
 {
     team *t = arg;
@@ -115,7 +115,7 @@ static void let_go(team *t)
     }
 }
 
-/* Members first .. first + count - 1, side by side. */
+/* Trains members first .. first + count - 1 in parallel. */
 static xb_status run_some(xb_ctx *ctx, team *t)
 {
     for (int64_t i = t->first; i < t->first + t->count; i++)
@@ -130,7 +130,7 @@ static xb_status run_some(xb_ctx *ctx, team *t)
     return status;
 }
 
-/* One after the other, each by all ranks together. */
+/* Trains members one after the other, each by all ranks together. */
 static xb_status run_together(xb_ctx *ctx, team *t)
 {
     for (int64_t i = 1; i < t->members; i++) {
@@ -219,7 +219,8 @@ xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *d
 
 /* ---- each member by one rank */
 
-/* The first one's shape: what members take over from it, without its numbers. */
+/* Makes a model of the first member's shape: what members take over from it, without its
+ * numbers. */
 static xb_status settle_shape(xb_ctx *ctx, xb_model **shape, team *t,
                               const xb_train_data *data, const xb_train_options *opt)
 {

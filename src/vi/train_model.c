@@ -17,7 +17,7 @@
 static xb_status copy_law(xb_ctx *ctx, xb_law **out, const xb_law *law)
 {
     if (!law) return xb_law_parse(ctx, out, "gaussian");
-    if (law->family->no_file) { /* the same functions: another owner */
+    if (law->family->no_file) { /* the functions are shared, with another owner */
         *out = xb_law_share(law);
         return XB_OK;
     }
@@ -81,7 +81,7 @@ static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
     return xb_model_check_nets(ctx, m);
 }
 
-/* Another model's means fit only the same net. */
+/* Checks that the nets agree, because another model's means fit only the same net. */
 static xb_status check_start(xb_ctx *ctx, const xb_model *m, const xb_model *start)
 {
     if (!start) return XB_OK;
@@ -213,7 +213,8 @@ static xb_status copy_model(xb_ctx *ctx, xb_model **out, const xb_trainer *t)
     return status;
 }
 
-/* A copy of the state [n_live], to be given back; NULL: no memory. */
+/* Returns a copy of the state [n_live], to be restored later; NULL: memory has run
+ * out. */
 static float *lend(const xb_trainer *t)
 {
     float *live = xb_new(t->ctx, t->n_live, sizeof *live);
@@ -233,7 +234,7 @@ void xb_trainer_copy(const xb_trainer *t, float *to, const float *from, int64_t 
     t->backend->copy(t->backend, to, from, n * (int64_t)sizeof *to);
 }
 
-/* Before the second phase the model is the one that it would start from. */
+/* Before the second phase, the model is the one that the phase would start from. */
 xb_status xb_trainer_model(xb_ctx *ctx, xb_model **out, xb_trainer *t)
 {
     t->ctx = ctx;

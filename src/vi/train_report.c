@@ -29,15 +29,16 @@ enum { REASON_MAX = 256 };
 
 struct xb_train_report {
     xb_table *trace;
-    int64_t learnt, held;       /* rows of data */
-    int64_t row, epoch, epochs; /* row of the trace kept; counted in the second phase */
+    int64_t learnt, held;       /* numbers of training rows and of rows held out */
+    int64_t row, epoch, epochs; /* row of the trace that was kept; epochs of the second
+                                   phase */
     xb_estimate f, log_likelihood;
     bool stopped;
     char *other_net; /* NULL: none was tried */
     xb_estimate other_f;
     double other_score;
     xb_tried_likelihood tried[XB_TRIED_MOST];
-    int n_tried, kept; /* 0: none but this one was */
+    int n_tried, kept; /* 0: only this likelihood was */
     char reason[REASON_MAX];
 };
 
@@ -54,7 +55,7 @@ static double cell(const xb_train_report *r, int64_t row, xb_history_column c)
     return row < 0 ? NAN : xb_table_get(r->trace, row, (int)c);
 }
 
-/* The last one where none was scored; -1: there are no epochs. */
+/* The row that was kept: the last one if none was scored; -1: there are no epochs. */
 static int64_t kept_row(const xb_train_report *r)
 {
     int64_t kept = xb_table_row_count(r->trace) - 1;
@@ -149,7 +150,7 @@ static const char *meaning(xb_likelihood l)
     }
 }
 
-/* The best of those that were rejected. */
+/* The best of the rejected likelihoods. */
 static int runner_up(const xb_train_report *r)
 {
     int best = -1;

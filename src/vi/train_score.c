@@ -12,12 +12,12 @@
 typedef struct held_rows {
     const float *out, *raw, *by;
     const int32_t *label;
-    double shape; /* student */
+    double shape; /* for the student likelihood */
 } held_rows;
 
 static int64_t bytes_of(int64_t n) { return n * (int64_t)sizeof(float); }
 
-/* All but `out`. */
+/* Fills everything except `out`. */
 static held_rows rows_of(xb_trainer *t, int64_t batch)
 {
     const xb_backend *b = t->backend;
@@ -31,7 +31,7 @@ static held_rows rows_of(xb_trainer *t, int64_t batch)
                        .shape = xb_trainer_shape(t)};
 }
 
-/* Of target k alone, y the net's output for it. */
+/* The negative log density of target k; y is the net's output for it. */
 static double target_nll(const xb_trainer *t, const held_rows *h, const float *y,
                          const float *by, int64_t k)
 {
@@ -114,7 +114,7 @@ xb_status xb_trainer_validate(xb_trainer *t, double *score)
     return xb_comm_check(t->ctx);
 }
 
-/* How many of n words are below `limit`. */
+/* The number of n words that are below `limit`. */
 static int64_t count_below(const int32_t *word, int64_t n, int32_t limit)
 {
     enum { MOST = 1 << 30 }; /* at a time */
@@ -138,7 +138,7 @@ static float select_kth(const int32_t *bits, int64_t n, int64_t k)
     return value;
 }
 
-/* n floats from `from` on of a kept step, or of the buffer as it is. */
+/* Copies n floats from position `from` of a kept step, or of the current buffer. */
 static void look_at(const xb_trainer *t, void *to, const float *buffer, int64_t from,
                     int64_t n)
 {

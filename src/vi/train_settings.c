@@ -12,9 +12,9 @@
 void xb_train_options_init(xb_train_options *opt, size_t size)
 {
     xb_adam_options adam = xb_adam_options_default();
-    adam.rate = 3e-3; /* at 1e-3, 10,000 steps leave sigma far from where it goes */
+    adam.rate = 3e-3; /* with 1e-3, 10,000 steps leave sigma far from its final value */
     const xb_train_options standard = {
-        .prior = {.kind = XB_PRIOR_NORMAL}, /* of a width that is chosen */
+        .prior = {.kind = XB_PRIOR_NORMAL}, /* its width is chosen */
         .prior_by_fan = true,
         .estimator = XB_ESTIMATOR_AUTO,
         .draws = 1,
@@ -124,7 +124,7 @@ static xb_status check_targets(xb_ctx *ctx, const xb_train_data *d,
     return XB_OK;
 }
 
-enum { LEAST_ROWS = 2 }; /* one has no spread: any certainty would fit it */
+enum { LEAST_ROWS = 2 }; /* a single row has no spread, so any certainty would fit it */
 
 xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_options *o)
 {

@@ -130,7 +130,7 @@ static xb_status check_step(xb_trainer *t, double loss)
 {
     const xb_backend *b = t->backend;
     bool finite = isfinite(loss) && b->squares_finite(b, t->gradient, t->n_theta);
-    XB_TRY(xb_backend_check(b, t->ctx)); /* or the numbers mean nothing */
+    XB_TRY(xb_backend_check(b, t->ctx)); /* fails if the numbers are not valid */
     XB_TRY(xb_comm_check(t->ctx));
     if (finite) return XB_OK;
     char where[XB_FAULT_TEXT];
@@ -180,7 +180,8 @@ xb_status xb_trainer_move(xb_trainer *t)
         xb_schedule_at(&t->opt.rate, t->place.step, t->epochs[phase] * t->batches);
     xb_adam_step_within(t->backend, t->ctx, &t->opt.adam, t->block[phase],
                         t->blocks[phase], t->place.step + 1, rate);
-    bool filled = t->opt.sigma_transform == XB_SIGMA_TRANSFORM_EXP; /* by Adam */
+    bool filled = t->opt.sigma_transform == XB_SIGMA_TRANSFORM_EXP; /* Adam has filled
+                                                                       it */
     if (t->opt.cells || (phase == XB_PHASE_VI && !filled)) xb_trainer_fill_sigma(t);
     t->sums.f += loss;
     t->last[XB_HISTORY_F] = loss;

@@ -1,5 +1,5 @@
-/* trainer.c: making and unmaking a training run: rows scaled and split, blocks laid
- * out, passes and tables built. After this nothing is allocated until the end. */
+/* trainer.c: creates and destroys a training run: scales and splits rows, lays out
+ * blocks, builds passes and tables. After this nothing is allocated until the end. */
 #include "vi/trainer.h"
 
 #include <math.h>
@@ -42,7 +42,8 @@ static void plan(xb_trainer *t)
 
 /* ---- rows */
 
-/* A buffer of n numbers, and with `room` the host's side of it where that is another. */
+/* Allocates a buffer of n numbers and, with `room`, the host's copy of it if the buffer
+ * is not the host's. */
 static xb_status take(xb_trainer *t, void *out, int64_t n, size_t size, void *room)
 {
     const xb_backend *b = t->backend;
@@ -56,7 +57,7 @@ static xb_status take(xb_trainer *t, void *out, int64_t n, size_t size, void *ro
     return side ? XB_OK : XB_E_MEMORY;
 }
 
-/* Example by example on the host, then all of them into the backend. */
+/* Copies the targets example by example on the host, then all of them to the backend. */
 static xb_status copy_targets(xb_trainer *t, const xb_train_data *data)
 {
     const xb_model *m = t->model;
@@ -147,7 +148,8 @@ enum { LINE = 16 }; /* reals of a cache line, a vector register */
 
 static int64_t padded(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
 
-/* Each part on a line of its own: the sweeps of a step take a fifth less then. */
+/* Each part starts on its own cache line, which makes the sweeps of a step a fifth
+ * faster. */
 static void place_parts(xb_trainer *t)
 {
     float *p = t->live;
@@ -287,7 +289,8 @@ static xb_status take_batch(xb_trainer *t)
  * still ten for a batch of 100. */
 enum { CHOSEN_GROUP = 10 };
 
-/* (N11) Its outputs share weights, which `local` would draw separately for each. */
+/* (N11) Outputs of a convolution share weights, which `local` would draw separately for
+ * each. */
 static bool has_random_conv(const xb_net *net)
 {
     for (int i = 0; i < xb_net_tensor_count(net); i++) {

@@ -24,10 +24,10 @@ enum { XB_PHASE_MLE = 0, XB_PHASE_VI = 1, XB_PHASES = 2 };
  * unchanged. */
 typedef struct xb_train_place {
     int64_t phase; /* XB_PHASES: done */
-    int64_t epoch; /* of the phase */
-    int64_t batch; /* of the epoch */
-    int64_t step;  /* of the phase */
-    int64_t rows;  /* of the trace */
+    int64_t epoch; /* number in the phase */
+    int64_t batch; /* number in the epoch */
+    int64_t step;  /* number in the phase */
+    int64_t rows;  /* number of rows of the trace */
     int64_t best_epoch;
 } xb_train_place;
 
@@ -39,18 +39,18 @@ typedef struct xb_train_sums {
 
 enum { XB_TRACE_COLUMNS = XB_HISTORY_VALIDATION + 1 };
 
-/* The host's side of buffers, as large as they are; NULL where buffers are the host's. */
+/* The host's copies of buffers, of the same size; NULL if buffers are the host's. */
 typedef struct xb_train_rooms {
     float *live, *bx, *by, *out, *raw;
     int32_t *order, *turned, *blabel;
 } xb_train_rooms;
 
-enum { XB_TRAIN_BUFFERS = 20 }; /* at most */
+enum { XB_TRAIN_BUFFERS = 20 }; /* largest number of buffers */
 
 typedef struct xb_leap xb_leap; /* train_leap.c */
 
 struct xb_trainer {
-    xb_ctx *ctx; /* of the call under way */
+    xb_ctx *ctx; /* context of the current call */
     const xb_backend *backend;
     void *buffer[XB_TRAIN_BUFFERS]; /* all of them, to be released */
     int buffers;
@@ -68,18 +68,18 @@ struct xb_trainer {
     int32_t *label;  /* B [n] */
     int64_t *select; /* [n] */
     int64_t n, held;
-    uint64_t checksum; /* of the data as given */
+    uint64_t checksum; /* checksum of the data as given */
     /* the run's plan */
-    int64_t batches; /* an epoch */
+    int64_t batches; /* batches per epoch */
     int64_t epochs[XB_PHASES];
     xb_adam_block *block[XB_PHASES];
     int blocks[XB_PHASES];
     /* the state */
     int64_t p, q;           /* sizes: mu, noise */
-    int64_t rho, noise;     /* where these begin */
-    int64_t cells, n_cells; /* where states begin, and how many (V31); 0: none */
+    int64_t rho, noise;     /* positions where these begin */
+    int64_t cells, n_cells; /* position and number of the states (V31); 0: none */
     int64_t n_theta;
-    int64_t states, net_states; /* batchnorm's, of both nets and of the first */
+    int64_t states, net_states; /* states of batchnorm, of both nets and of the first */
     int64_t n_live;
     float *live;                                                     /* B */
     float *theta, *first, *second, *state, *best_theta, *best_state; /* within live */
@@ -87,8 +87,8 @@ struct xb_trainer {
     xb_train_place place;
     xb_train_sums sums;
     double *trace;                 /* [epochs][XB_TRACE_COLUMNS] */
-    double last[XB_TRACE_COLUMNS]; /* of the last step; NAN: does not apply */
-    bool stopped;                  /* by on_epoch, which keeps the model */
+    double last[XB_TRACE_COLUMNS]; /* values of the last step; NAN: does not apply */
+    bool stopped;                  /* stopped by on_epoch, which keeps the model */
     bool
         traced; /* anyone will read it: sigma's median takes a per cent of a small step */
     /* what can be made again */
@@ -101,8 +101,8 @@ struct xb_trainer {
     xb_pass *pass, *noise_pass;
     xb_noise_posterior noise_posterior;
     xb_key noise_key, data_key;
-    int64_t draw;         /* number of the weight draws, a step's own */
-    int32_t *order;       /* B [n], this epoch's */
+    int64_t draw;         /* number of the weight draws; by default that of the step */
+    int32_t *order;       /* B [n], order of this epoch */
     int32_t *turned;      /* B [n], the same for `pixels`: ~row if the image is flipped */
     bool ordered;         /* whether `order` is that of the current epoch */
     float *bx, *by, *out; /* B a batch */
@@ -110,20 +110,21 @@ struct xb_trainer {
     int32_t *blabel;      /* B */
     float *link;          /* B [2][targets], of counts (V40) */
     double *peak, *mass;  /* [held]: log-sum-exp over draws */
-    double *log_sd;       /* [targets], for them */
+    double *log_sd;       /* [targets], used for these scores */
     xb_leap *leap;        /* NULL: the backend does steps one by one */
     const float *seen;    /* the noise, then sigma, of an epoch's end that is past; NULL:
                              they are in the buffers */
     double saved_at;      /* time of the last checkpoint, s */
-    bool dealt;           /* ranks run its passes together, each on rows of its own */
+    bool dealt;           /* ranks run its passes together, each on its own rows */
     char *fingerprint;
     /* for an array (V60, V61); NULL where there is none, or nothing of that kind */
     xb_net *rounded;         /* the net of `pass` */
     float *written;          /* B [mu][sigma], as theta has mu and rho */
-    xb_sampler *write_error; /* of means */
+    xb_sampler *write_error; /* sampler of the programming errors of means */
     xb_key write_key;
     struct xb_sharing *sharing; /* sharing.c; NULL: there is no penalty on n_eff */
-    float *shares;              /* within live: [p] of its running means; NULL: none */
+    float *shares;              /* within live: [p] running means of the penalty; NULL:
+                                   none */
 };
 
 /* trainer.c. The model is borrowed; its nets, law and scales are set. */
@@ -134,13 +135,13 @@ bool xb_model_allows(const xb_model *m, xb_estimator e);
 
 /* shuffle.c: the order of an epoch, a function of (seed, phase, epoch) alone. */
 void xb_shuffle(int32_t *order, int64_t n, xb_key key, uint32_t what, uint32_t epoch);
-/* This epoch's into the trainer. */
+/* Writes the order of this epoch to the trainer. */
 void xb_trainer_shuffle(xb_trainer *t);
-/* Rows of batch k go to bx, and to by or blabel; returns how many. */
+/* Copies the rows of batch k to bx, and to by or blabel; returns their number. */
 int64_t xb_trainer_gather(xb_trainer *t, int64_t k);
 /* (V17) Flips the rows of batch k that this epoch flips. */
 void xb_trainer_mirror(xb_trainer *t, int64_t k, int64_t batch);
-/* Examples first .. first + rows - 1 to the batch. */
+/* Copies examples first .. first + rows - 1 to the batch. */
 void xb_trainer_take(xb_trainer *t, int64_t first, int64_t rows);
 
 /* initial.c */
@@ -179,21 +180,21 @@ double xb_sharing_gradient(float *d_sigma, const float *sigma, const double *v, 
  * XB_E_NUMERIC before anything is changed. */
 xb_status xb_trainer_batch_gradient(xb_trainer *t, double *loss);
 xb_status xb_trainer_move(xb_trainer *t);
-/* The same of `batch` rows that are in bx, and in by or blabel. */
+/* The same for `batch` rows that are in bx, and in by or blabel. */
 xb_status xb_trainer_gradient_of(xb_trainer *t, int64_t batch, double *loss);
 xb_loss xb_trainer_loss(const xb_trainer *t, double scale);
-/* Of step number `step` of phase 2. */
+/* The temperature of step number `step` of phase 2. */
 double xb_trainer_temperature(const xb_trainer *t, int64_t step);
-/* A step of phase 2 in the epoch's sums; returns F (V1). */
+/* Adds a step of phase 2 to the epoch's sums; returns F (V1). */
 double xb_trainer_note(xb_trainer *t, int64_t batch, double temperature, double nll,
                        double kl);
 
 /* train_leap.c: steps of small nets many at a time, where the backend has `steps`. */
 xb_status xb_leap_create(xb_trainer *t); /* t->leap, or NULL */
 void xb_leap_destroy(xb_leap *leap);
-/* One step or more of this epoch, at most `most`, and place is moved. */
+/* Does one step or more of this epoch, at most `most`, and advances `place`. */
 xb_status xb_leap_within(xb_trainer *t, int64_t most);
-/* How many whole epochs can be done at once from here: 0 or more than 1. */
+/* The number of whole epochs that can be done at once from here: 0 or more than 1. */
 int64_t xb_leap_reach(const xb_trainer *t);
 /* Does them; then xb_leap_epoch(), epoch by epoch, makes the trainer what it was at its
  * end; false: that epoch was not finished, and place is where it broke off. */
@@ -208,16 +209,16 @@ xb_status xb_trainer_advance(xb_ctx *ctx, xb_trainer *t);
  * layer 2 (batchnorm)". */
 enum { XB_FAULT_TEXT = 96 };
 void xb_trainer_fault(char out[XB_FAULT_TEXT], const xb_trainer *t);
-/* All that a checkpoint would keep is finite. */
+/* Whether everything that a checkpoint would keep is finite. */
 bool xb_trainer_is_sound(const xb_trainer *t);
 
 /* train_score.c */
 xb_status xb_trainer_validate(xb_trainer *t, double *score);
 float xb_trainer_sigma_median(const xb_trainer *t);
 double xb_trainer_noise_sd(const xb_trainer *t);
-/* Of a gaussian likelihood, target k's. */
+/* For a gaussian likelihood: the log sd of target k. */
 double xb_trainer_log_sd(const xb_trainer *t, int64_t k);
-double xb_trainer_shape(const xb_trainer *t); /* of a student likelihood (N20) */
+double xb_trainer_shape(const xb_trainer *t); /* for a student likelihood (N20) */
 
 /* train_crew.c: ranks that train together. Whether they can share the rows of a step, and
  * do from now on; rows of a batch whose inputs this rank needs. */
@@ -263,7 +264,7 @@ xb_status xb_trainer_fingerprint(xb_trainer *t);
  * data. */
 xb_status xb_train_members(xb_ctx *ctx, xb_model **model, const xb_train_data *data,
                            const xb_train_options *opt, bool open);
-/* How many members there are to be. */
+/* The number of members to be trained. */
 int64_t xb_train_member_count(const xb_train_options *opt, bool open);
 /* The same, each member trained by one rank; with `first` the one in *model is still to
  * be trained too, and its report is wanted. */
@@ -279,7 +280,7 @@ xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
 typedef struct xb_tried_likelihood {
     xb_likelihood likelihood;
     xb_estimate f;
-    double score; /* of rows held out; NAN: none */
+    double score; /* score of the rows held out; NAN: none */
 } xb_tried_likelihood;
 enum { XB_TRIED_MOST = 6 };
 /* Records all that were tried; `kept` is the one of this report. */
@@ -295,11 +296,11 @@ void xb_resume_difference(char *out, size_t size, const char *was, const char *i
 /* train_settings.c: JSON texts; free() them. */
 xb_status xb_train_settings(xb_ctx *ctx, char **out, const xb_trainer *t);
 xb_status xb_train_provenance(xb_ctx *ctx, char **out, const xb_trainer *t);
-/* The prior asked for, or the one that is chosen (V14). */
+/* The prior that is given, or the one that is chosen (V14). */
 xb_prior xb_train_prior(const xb_train_options *opt, xb_likelihood likelihood);
 xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *data,
                          const xb_train_options *opt);
-/* Inputs and targets are numbers and classes that can be. */
+/* Checks that inputs and targets are valid numbers and classes. */
 xb_status xb_train_check_values(xb_ctx *ctx, const xb_train_data *data, int64_t targets);
 /* Of a model of counts: targets are whole numbers that a float has. */
 bool xb_is_count(double y);
@@ -308,22 +309,22 @@ xb_status xb_train_check_counts(xb_ctx *ctx, const xb_train_data *data,
 
 /* train_data.c. Which rows are learnt from, and which held out. */
 typedef struct xb_holdout {
-    int64_t *row; /* [n + held] of the inputs, those to learn from first */
+    int64_t *row; /* [n + held] rows of the inputs, training rows first */
     int64_t n, held;
 } xb_holdout;
 int64_t xb_train_held(const xb_train_data *data, const xb_train_options *opt);
 xb_status xb_holdout_make(xb_ctx *ctx, xb_holdout *out, const xb_train_data *data,
                           const xb_train_options *opt);
 void xb_holdout_free(xb_holdout *holdout);
-/* Scales, of the rows learnt from, and names into the model. */
+/* Copies the scales of the training rows, and the names, to the model. */
 xb_status xb_model_fit_columns(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
                                const xb_train_options *opt);
 xb_rows xb_train_rows(const xb_train_data *data);
-/* Numbers of y a row. */
+/* The number of targets per row. */
 int64_t xb_train_targets(const xb_train_data *data, const xb_train_options *opt);
-/* [targets] of example i, in the targets' units. */
+/* The targets [targets] of example i, in their own units. */
 const double *xb_train_target(const xb_train_data *data, int64_t targets, int64_t i);
 uint64_t xb_train_checksum(const xb_train_data *data, int64_t targets);
-uint64_t xb_model_checksum(const xb_model *model); /* of means and state */
+uint64_t xb_model_checksum(const xb_model *model); /* checksum of means and state */
 
 #endif

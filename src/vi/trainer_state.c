@@ -52,7 +52,7 @@ typedef struct array {
 
 enum { SIGMA = 1, RHO = 2, CELLS = 11, ARRAYS = 14 };
 
-/* Those of cells only where there are some. */
+/* Arrays of cells exist only if the weights are made of cells. */
 static int64_t arrays_of(const xb_trainer *t) { return t->opt.cells ? ARRAYS : CELLS; }
 
 static array array_at(const xb_trainer *t, int64_t i)
@@ -108,7 +108,8 @@ xb_status xb_trainer_array_get(xb_ctx *ctx, float *out, const xb_trainer *t, int
     return XB_OK;
 }
 
-/* Finite, and where `t` is given positive where its weights are random. */
+/* Checks that values are finite and, if `t` is given, positive where its weights are
+ * random. */
 static xb_status check_values(xb_ctx *ctx, const array *a, const float *value,
                               const xb_trainer *t)
 {

@@ -21,7 +21,7 @@ static const char *const kinds[] = {[KIND_THREE] = "three", [KIND_PAIR] = "pair"
 
 enum { TEXT_MOST = 2 * XB_CELL_POINTS * XB_NUMBER_TEXT_MAX + 1024 };
 
-/* A pair of them spans as much as the three do: 1.03, around 0. */
+/* A pair of cells spans as much as the three do: 1.03, around 0. */
 static xb_cell_curve standard_curve(int kind)
 {
     xb_cell_curve c = {.n = kind == KIND_PAIR ? 2 : 3,
@@ -106,7 +106,7 @@ static void add_list(char *out, const char *name, const double *value, int n)
     }
 }
 
-/* Everything in full, so that it reads back the same whatever the standard is. */
+/* Writes all numbers in full, so that the text reads back the same for any default. */
 static char *text_of(xb_ctx *ctx, const xb_cell_curve *c)
 {
     char *out = xb_new(ctx, TEXT_MOST, 1);
@@ -207,7 +207,7 @@ void xb_weight_cells_destroy(xb_weight_cells *cells)
     free(cells);
 }
 
-/* ---- what they are */
+/* ---- accessors */
 
 const char *xb_weight_cells_text(const xb_weight_cells *c) { return c->text; }
 int64_t xb_weight_cells_count(const xb_weight_cells *c) { return c->curve.n; }

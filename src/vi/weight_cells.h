@@ -13,8 +13,9 @@ struct xb_weight_cells {
 xb_status xb_weight_cells_copy(xb_ctx *ctx, xb_weight_cells **out,
                                const xb_weight_cells *cells);
 
-/* States u [n], `stride` apart, for the weight nearest to mu: all at the low end, but
- * those whose sign points the right way raised by the same amount. */
+/* Sets states u [n], `stride` apart, for the weight nearest to mu: all cells are at the
+ * low end, except that those whose sign points the right way are raised by the same
+ * amount. */
 void xb_weight_cells_start(const xb_weight_cells *cells, float *state, int64_t stride,
                            double mu);
 

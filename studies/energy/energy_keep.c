@@ -12,8 +12,8 @@
 
 #include "crossbayes/extend.h"
 
-/* Draws the running means remember: many enough for a fourth moment to settle, few
- * against the 10,000 steps of a training. */
+/* The number of draws that the running means average over: enough for a fourth moment to
+ * settle, and few compared with the 10,000 steps of a training. */
 enum { MEMORY = 100 };
 
 struct xb_energy_keep {
@@ -53,7 +53,7 @@ void xb_energy_keep_destroy(xb_energy_keep *k)
     xb_free(k);
 }
 
-/* One more draw in the running means. */
+/* Adds one more draw to the running means. */
 static xb_status look(xb_ctx *ctx, xb_energy_keep *k, const xb_weights *weights,
                       const xb_noise *noise)
 {

@@ -1,10 +1,10 @@
 /* energy_train.c: a net whose output at x = 0 becomes a standard normal; maths G4-G5.
  *
- * A step draws the output as often as the batch has examples: all of them are x = 0,
- * and local reparameterisation gives each a draw of its own, exactly, one number for
- * each unit. energy_loss.c computes the loss of the sample, the backward pass its
- * gradient, and Adam the update; nothing is allocated. If n_eff_penalty is set,
- * energy_keep.c adds its penalty. */
+ * A step draws the output as often as the batch has examples: all of them are x = 0, and
+ * local reparametrisation gives each its own exact draw, with one random number for each
+ * unit. energy_loss.c computes the loss of the sample, the backward pass its gradient,
+ * and Adam the update; nothing is allocated. If n_eff_penalty is set, energy_keep.c adds
+ * its penalty. */
 #include "energy/energy_train.h"
 
 #include <math.h>
@@ -21,23 +21,24 @@ enum { WIDTH_MAX = 4096, DEPTH_MAX = 64, DRAWS_MAX = 4096 };
 /* Steps between two calls of the progress listener. */
 enum { TELL_EVERY = 256 };
 
-static const double NO_NOISE = 1e-6; /* standard deviation of the likelihood */
+static const double NO_NOISE = 1e-6; /* standard deviation of the likelihood, which has no
+                                        noise of its own */
 
 typedef struct energy_run {
     xb_ctx *ctx;
     xb_energy_options opt;
     xb_net *net;
-    xb_law *law; /* gaussian */
+    xb_law *law; /* the Gaussian law */
     int64_t p;
     float *theta, *gradient, *first, *second; /* [mu p][rho p] */
     float *sigma;                             /* [p], kept up to date with rho */
     float *x;                                 /* [draws], zeros: the input */
     xb_sampler *sampler;
     xb_pass *pass;
-    xb_energy_keep *keep; /* NULL: not asked for */
+    xb_energy_keep *keep; /* NULL: not requested */
     xb_key key;
     xb_energy_table table;
-    bool walks; /* the backend may do many steps at once */
+    bool walks; /* whether the backend may do many steps at once */
 } energy_run;
 
 void xb_energy_options_init(xb_energy_options *opt, size_t size)
@@ -114,10 +115,10 @@ static xb_status make_net(xb_ctx *ctx, xb_net **out, const xb_energy_options *o)
 
 /* ---- where training starts (G4) */
 
-static const double SIGMA = 0.1; /* of every weight */
+static const double SIGMA = 0.1; /* initial sigma of every weight */
 
-/* Random biases start at 0. Fixed ones must differ: with all of them 0 nothing would ever
- * leave x = 0. */
+/* Random biases start at 0. Fixed biases must not all be 0: at x = 0 the net would then
+ * be constant 0, whatever its weights. */
 static void start_biases(energy_run *r, const xb_tensor *t)
 {
     const xb_stream where = {.key = xb_key_make(r->opt.seed, XB_PURPOSE_INIT),
@@ -152,7 +153,8 @@ static void start(energy_run *r)
 
 /* ---- steps */
 
-/* Where the loss left the gradient: by rho instead of sigma. */
+/* Converts the gradient that the loss left, with respect to sigma, to one with respect to
+ * rho. */
 static void chain(energy_run *r)
 {
     const xb_net *net = r->net;
@@ -177,7 +179,7 @@ static bool find_loss(void *arg, float *df, const float *f, int64_t draws)
     return true;
 }
 
-/* Gradient of the loss by (mu, rho); the loss. */
+/* Computes the loss and its gradient with respect to (mu, rho). */
 static xb_status find_gradient(energy_run *r, double *loss, int64_t number)
 {
     const xb_weights weights = {r->theta, r->sigma, NULL, NULL};
@@ -213,7 +215,8 @@ static xb_status step(energy_run *r, int64_t number)
     return XB_OK;
 }
 
-/* Steps from number `first` on, many at once where the backend can; how many it did. */
+/* Does steps from number `first` on, many at once if the backend can; *done is their
+ * number. */
 static xb_status walk(energy_run *r, int64_t *done, int64_t first)
 {
     xb_energy_steps_options o = xb_energy_steps_options_default();
@@ -235,7 +238,7 @@ static xb_status run_steps(energy_run *r)
         r->walks = done > 0;
         if (done == 0) {
             XB_TRY(step(r, k));
-            done = 1; /* or says what is not finite */
+            done = 1; /* a single step, which reports what is not finite */
         }
         if (k % TELL_EVERY == 0)
             XB_TRY(xb_progress_tell(r->ctx, "training", k, r->opt.steps));
@@ -244,7 +247,7 @@ static xb_status run_steps(energy_run *r)
     return XB_OK;
 }
 
-/* ---- room */
+/* ---- memory */
 
 static xb_status prepare(energy_run *r)
 {

@@ -1,5 +1,5 @@
-/* energy_train.h: the texts that describe a net trained with the energy distance, by
- * which one read from a file is identified. */
+/* energy_train.h: the texts that describe a net trained with the energy distance. They
+ * identify such a net in a file. */
 #ifndef XB_ENERGY_TRAIN_H
 #define XB_ENERGY_TRAIN_H
 

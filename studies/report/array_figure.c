@@ -21,14 +21,15 @@ static const array_panel array_panels[] = {
     {"correlation", "correlation time / time between reads"},
 };
 
-enum { LEGEND = 1 }; /* the panel that carries it, above all of them */
+enum { LEGEND = 1 }; /* the panel that draws the legend for all of them */
 
 static const struct array_line {
-    const char *task, *title, *colour, *dash; /* dash: of the level lines */
+    const char *task, *title, *colour, *dash; /* `dash` is the style of the level lines */
 } array_lines[] = {{"scalar", "sine", "#000000", "(14,6)"},
                    {"table", "table", "#56B4E9", "(3,5)"}};
 
-/* How far swapping the law moves a task's predictive, as a level. */
+/* Draws a horizontal line that shows how far swapping the law moves a task's
+ * predictive. */
 static void shape_level(const xb_sketch *k, int law, int task, bool titled)
 {
     static const char *const laws[] = {"device", "bimodal"};
@@ -44,9 +45,9 @@ static void shape_level(const xb_sketch *k, int law, int task, bool titled)
     xb_sketch_next(k);
 }
 
-/* One task's curve with two Monte Carlo errors, or the quantiles 5 % and 95 % of chips
- * where those are further apart; what is below the axis is drawn on it. A predictive of
- * few reads has its chance level instead. */
+/* Draws one task's curve with two Monte Carlo errors, or with the quantiles 5 % and 95 %
+ * over chips if those are further apart; values below the axis are drawn on it. A
+ * predictive of few reads has its chance level instead. */
 static void curve_of(const xb_sketch *k, const char *table, int task, bool few,
                      bool titled)
 {
@@ -72,7 +73,7 @@ static void curve_of(const xb_sketch *k, const char *table, int task, bool few,
         titled ? "array, " : "", titled ? array_lines[task].title : "");
 }
 
-/* The movement by chance with so few reads. */
+/* The movement by chance with this few reads. */
 static void chance_of(const xb_sketch *k, const char *table, int task)
 {
     char noise[32];
@@ -100,7 +101,7 @@ static void draw_panel(const xb_sketch *k, const array_panel *p, bool titled)
     xb_sketch_end(k);
 }
 
-/* Largest movement of any panel, with its error: the top of all of them. */
+/* The largest movement of any panel with its error, which is the top of all panels. */
 static double largest_moved(const xb_sketch *k)
 {
     double most = 1;
@@ -114,7 +115,7 @@ static double largest_moved(const xb_sketch *k)
     return most;
 }
 
-/* Bits are counted, the rest goes over decades. */
+/* The axis of bits is linear, the others are logarithmic. */
 static void panel_axis(const xb_sketch *k, const array_panel *p)
 {
     const xb_table *t = xb_study_table(k->study, p->table);

@@ -23,7 +23,7 @@ static double largest(const xb_cost_model *cost, int64_t design, int64_t layer)
     return joule(xb_cost_model_energy_pj(cost, design, layer, -1), true);
 }
 
-/* One bar: where it stands, its name, then the part's sums from below. */
+/* Writes one bar: its position and name, then the cumulative sums of its parts. */
 static void write_bar(FILE *data, const cost_view *v, double at, int64_t design,
                       int64_t layer, bool high)
 {
@@ -47,7 +47,7 @@ static void write_group(FILE *data, const cost_view *v, double at, int64_t desig
     write_bar(data, v, at + apart, design, layer, true);
 }
 
-/* Blocks: layers of the array, then designs. */
+/* Writes two blocks: the layers of the array, then the designs. */
 static void write_data(FILE *data, const cost_view *layers, const cost_view *designs,
                        int64_t shown)
 {

@@ -9,12 +9,13 @@
 #include "report/figure.h"
 #include "report/style.h"
 
-enum { WIDTH = 1000, HEIGHT = 470, FRAMED = 5 /* times the limit's loss, at least */ };
+/* Losses above FRAMED times the limit may be outside the frame. */
+enum { WIDTH = 1000, HEIGHT = 470, FRAMED = 5 };
 
 typedef struct design_view {
     const xb_design *d;
     xb_si_unit energy, time;
-    double limit; /* as a loss */
+    double limit; /* the limit as a loss */
     double low, high;
 } design_view;
 
@@ -23,7 +24,7 @@ static double middle_j(const xb_design_point *p)
     return 1e-12 * sqrt(p->energy_pj.low * p->energy_pj.high);
 }
 
-/* Of the frame: the fronts and the limit are inside it, unless they are far above. */
+/* Finds the frame: the fronts and the limit are inside it, unless they are far above. */
 static void find_frame(design_view *v)
 {
     double least = INFINITY, energy = 0, time = 0;

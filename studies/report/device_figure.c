@@ -1,6 +1,7 @@
 /* device_figure.c: the figure of a device: how far its states spread and shift with time,
  * the programming error, the shape of the cells' movement, and the width of the read
- * noise, with one panel for each of them that was measured. All in the device's unit. */
+ * noise, with one panel for each of them that was measured. All axes are in the device's
+ * unit. */
 #include <math.h>
 
 #include "crossbayes/device.h"
@@ -9,7 +10,7 @@
 #include "report/style.h"
 
 enum {
-    SHOWN_MOST = 6, /* states, or times, that have a line of their own */
+    SHOWN_MOST = 6, /* largest number of states, or times, that have their own line */
     PANEL_WIDTH = 480,
     PANEL_HEIGHT = 380,
 };
@@ -17,7 +18,7 @@ enum {
 typedef struct device_view {
     const xb_device *device;
     xb_si_unit unit;
-    int64_t shown[SHOWN_MOST]; /* states */
+    int64_t shown[SHOWN_MOST]; /* indices of the states shown */
     int states;
     FILE *script;
     const char *data;
@@ -31,7 +32,7 @@ static int64_t states_of(const device_view *v)
     return xb_device_state_count(v->device);
 }
 
-/* Evenly over all states, the first and the last among them. */
+/* Chooses states evenly, including the first and the last. */
 static void choose_states(device_view *v)
 {
     const int64_t n = states_of(v);
@@ -115,7 +116,8 @@ static void state_title(const device_view *v, int i)
     fprintf(v->script, "title '%.3g %s'", g / v->unit.factor, v->unit.text);
 }
 
-/* A line for each state from column `y` of its block, `first` the first block. */
+/* Draws a line for each state from column `y` of its block; `first` is the number of the
+ * first block. */
 static void state_lines(const device_view *v, int first, const char *using)
 {
     fprintf(v->script, "plot ");

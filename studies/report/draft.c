@@ -11,7 +11,7 @@ enum { FIRST_ROOM = 1 << 12 };
 
 struct xb_draft {
     FILE *stream;
-    char *text; /* ends in 0 */
+    char *text; /* terminated by 0 */
     size_t size, capacity;
 };
 
@@ -27,7 +27,7 @@ static bool make_room(xb_draft *d, size_t more)
     return true;
 }
 
-/* An xb_os_take_fn. */
+/* This is an xb_os_take_fn. */
 static bool add(void *arg, const char *bytes, size_t n)
 {
     xb_draft *d = arg;

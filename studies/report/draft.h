@@ -9,12 +9,12 @@
 
 typedef struct xb_draft xb_draft;
 
-/* NULL with the reason in ctx: memory has run out. */
+/* Returns NULL, with the reason in ctx, if memory has run out. */
 xb_draft *xb_draft_open(xb_ctx *ctx);
 
 void xb_draft_free(xb_draft *draft);
 
-/* Where it is written. */
+/* The stream to write to. */
 FILE *xb_draft_stream(const xb_draft *draft);
 
 /* The whole text so far, valid until the next write; XB_E_MEMORY if some was lost. */

@@ -28,8 +28,8 @@ static int distinct(const xb_sketch *k, const char *table, const char *column,
     return n;
 }
 
-/* Role of a law in the palette, and how the legend calls it: the text of its fact up to
- * the colon that ends the law's own text. */
+/* The role of a law in the palette, and its name in the legend: the text of its fact up
+ * to the colon that ends the law's own text. */
 static const char *law_role(int law)
 {
     static const char *const roles[LAWS_MOST] = {"gaussian",  "device",       "bimodal",
@@ -55,7 +55,7 @@ static void law_title(const xb_sketch *k, int law, char *out, size_t size)
     }
 }
 
-/* Colour and point of a depth: from dark to light. */
+/* The colour and the point style of a depth, from dark to light. */
 static const char *depth_colour(int i)
 {
     static const char *const shades[] = {"#000000", "#0072B2", "#56B4E9", "#009E73",
@@ -69,7 +69,7 @@ static int depth_point(int i)
     return points[i % XB_COUNT(points)];
 }
 
-/* "column(c)", or NaN where the row is of another law or depth. */
+/* Writes "column(c)", or NaN if the row belongs to another law or depth. */
 static void pick(const xb_sketch *k, const char *table, const char *column, int law,
                  double depth)
 {
@@ -91,11 +91,11 @@ static void begin_panel(const xb_sketch *k, int law)
 
 /* ---- KL against width */
 
-/* Measured with its error bars, and its theory below it in the legend. Bars of different
- * depths at one width are drawn side by side. */
+/* Draws the measured KL with its error bars, and the theory, which follows it in the
+ * legend. Bars of different depths at one width are drawn side by side. */
 static void depth_line(const xb_sketch *k, int law, double depth, int i, int depths)
 {
-    const double apart = 0.05; /* relative */
+    const double apart = 0.05; /* shift relative to the width */
     double aside = 1 + apart * (i - (depths - 1) / 2.0);
     const char *plural = depth == 1 ? "" : "s";
     fprintf(k->script, "%s index 'lines' using (%.4g*", k->data, aside);
@@ -120,7 +120,7 @@ static void depth_line(const xb_sketch *k, int law, double depth, int i, int dep
     xb_sketch_next(k);
 }
 
-/* One line: the mean over depths. */
+/* Draws one line: the mean over depths. */
 static void floor_line(const xb_sketch *k)
 {
     int law = xb_sketch_column(k, "lines", "law");
@@ -170,7 +170,7 @@ int xb_energy_panel_rows(const xb_study *study)
     return laws > 2 ? (laws + 1) / 2 : 1;
 }
 
-/* Panels two to a row, of the same size however many. */
+/* Panels are two to a row and have the same size whatever their number. */
 static void log_axes(const xb_sketch *k, const char *table, int laws)
 {
     double range[2], rows = xb_energy_panel_rows(k->study);
@@ -325,7 +325,7 @@ void xb_draw_energy_densities(const xb_sketch *k)
 
 typedef struct map_kind {
     const char *column, *title;
-    double end; /* of the colours */
+    double end; /* end of the colour scale */
 } map_kind;
 
 static const map_kind maps[] = {{"mean", "change of the mean (sd)", 0.3},
@@ -348,8 +348,8 @@ static void rank_tics(const xb_sketch *k, const char *axis, const char *column,
     fprintf(k->script, ")\n");
 }
 
-/* The cells of the first seed; numbers within three errors are not written, those on
- * strong colours are white. */
+/* Draws the cells of the first seed. Numbers within three standard errors are not
+ * written; those on strong colours are white. */
 static void draw_map(const xb_sketch *k, int law, const map_kind *map, int64_t each,
                      int64_t per_law)
 {

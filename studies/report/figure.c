@@ -18,7 +18,7 @@ struct xb_figure {
     char *dir;    /* where the files end up */
     char *name;   /* without extension */
     char *quoted; /* NAME.dat as a gnuplot string */
-    char *work;   /* the folder it is made in */
+    char *work;   /* the folder in which it is made */
     char *spare;  /* memory for any path in it, so that it can be removed without
                      allocating */
     FILE *script, *data;
@@ -39,8 +39,8 @@ static bool is_made(const char *extension, unsigned formats)
     return true;
 }
 
-/* Whether a file is a script that this library wrote. Read without a stream, which would
- * need memory. */
+/* Whether a file is a script that this library wrote. It is read without a stream, which
+ * would need memory. */
 static xb_status find_ours(xb_ctx *ctx, bool *ours, const char *path)
 {
     char start[sizeof XB_SCRIPT_START] = "";
@@ -104,7 +104,7 @@ xb_status xb_report_plan_in(xb_ctx *ctx, const char *dir, const char *name,
     return XB_OK;
 }
 
-/* DIR/NAME.EXT; NULL when memory has run out. */
+/* Returns DIR/NAME.EXT; NULL if memory has run out. */
 static char *join(xb_ctx *ctx, const char *dir, const char *name, const char *extension)
 {
     size_t size = strlen(dir) + strlen(name) + strlen(extension) + 3;
@@ -281,7 +281,7 @@ static xb_status check_places(xb_ctx *ctx, const xb_figure *f, unsigned formats)
 {
     char *path = join(ctx, f->dir, f->name, "");
     if (!path) return XB_E_MEMORY;
-    path[strlen(path) - 1] = '\0'; /* the dot */
+    path[strlen(path) - 1] = '\0'; /* remove the dot */
     xb_status status = xb_report_plan(ctx, path, formats, NULL);
     xb_free(path);
     return status;

@@ -6,8 +6,8 @@
  *     fprintf(xb_figure_script(f), ...);     // becomes out/laws.gp
  *     return xb_figure_draw(ctx, f, XB_FIGURE_SVG | XB_FIGURE_PNG);
  *
- * Everything happens in a folder of its own beside the target; the files move
- * to their places only when gnuplot has drawn all of them. */
+ * Everything happens in a temporary folder beside the target; the files move to their
+ * places only when gnuplot has drawn all of them. */
 #ifndef XB_REPORT_FIGURE_H
 #define XB_REPORT_FIGURE_H
 
@@ -30,12 +30,12 @@ const char *xb_figure_data_name(const xb_figure *f); /* quoted for gnuplot */
 xb_status xb_figure_draw(xb_ctx *ctx, xb_figure *f, unsigned formats);
 void xb_figure_discard(xb_figure *f); /* NULL is fine */
 
-/* gnuplot.c: runs `gnuplot -d -e format='..' script` in `dir`, no shell between.
- * The error message has gnuplot's last line. */
+/* gnuplot.c: runs `gnuplot -d -e format='..' script` in `dir`, without a shell. The error
+ * message has gnuplot's last line. */
 xb_status xb_gnuplot_run(xb_ctx *ctx, const char *dir, const char *script,
                          const char *format);
 
-/* pdf_date.c: sets the date of a PDF's making, where there is one, to 1 January 1970. */
+/* pdf_date.c: sets the creation date of a PDF, if it has one, to 1 January 1970. */
 xb_status xb_pdf_undate(xb_ctx *ctx, const char *path);
 
 #endif

@@ -1,6 +1,6 @@
-/* fit_figure.c: the figure of a fit: histogram and fitted densities on the left,
- * Q-Q plot of the chosen law on the right with the band in which 95 % of such
- * points fall at the effective number of samples. All in the user's units. */
+/* fit_figure.c: the figure of a fit: histogram and fitted densities on the left, Q-Q plot
+ * of the chosen law on the right with the band in which 95 % of such points fall at the
+ * effective number of samples. All axes are in the user's units. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "study/bins.h"
 
 enum {
-    FAMILIES_MOST = 16, /* that are drawn */
+    FAMILIES_MOST = 16, /* largest number of families drawn */
     PARAMS_MOST = 8,
-    EVEN_POINTS = 401,    /* of a curve, at equal distances */
-    QUANTILE_POINTS = 99, /* of it, where its law has its mass */
+    EVEN_POINTS = 401,    /* evenly spaced points of a curve */
+    QUANTILE_POINTS = 99, /* further points of a curve, where its law has its mass */
     CURVE_POINTS = EVEN_POINTS + (FAMILIES_MOST + 1) * QUANTILE_POINTS,
     QQ_POINTS = 240,
 };
@@ -32,10 +32,10 @@ typedef struct fit_view {
     const xb_trace_view *trace; /* NULL: the fit alone */
     double *sorted;             /* [n] */
     int64_t n;
-    curve curve[FAMILIES_MOST + 1]; /* the chosen one first */
+    curve curve[FAMILIES_MOST + 1]; /* the chosen law first */
     int curves;
     xb_si_unit unit;
-    bool narrow;  /* a peak that needs a log axis */
+    bool narrow;  /* the density has a peak that needs a log axis */
     double least; /* density of half a sample in a bin, in the axis unit */
 } fit_view;
 
@@ -54,7 +54,7 @@ static bool can_draw(const xb_fit_family *f)
 
 static void collect_curves(fit_view *v)
 {
-    for (int chosen = 1; chosen >= 0; chosen--) /* the chosen one first */
+    for (int chosen = 1; chosen >= 0; chosen--) /* the chosen law first */
         for (int i = 0; i < xb_fit_family_count(v->fit) && v->curves <= FAMILIES_MOST;
              i++) {
             const xb_fit_family *f = xb_fit_family_at(v->fit, i);
@@ -141,7 +141,7 @@ static void proportion_band(double *low, double *high, double u, double n)
     *high = fmin(centre + half, 1);
 }
 
-/* Points crowd towards both tails: equal steps of log(u / (1 - u)). */
+/* Points are denser towards both tails: equal steps of log(u / (1 - u)). */
 static void write_qq(FILE *data, const fit_view *v)
 {
     const curve *k = &v->curve[0];
@@ -164,7 +164,8 @@ static void write_qq(FILE *data, const fit_view *v)
     }
 }
 
-/* Dashes, so that laws on top of each other are all seen; the chosen one is solid. */
+/* Dash styles keep laws that lie on top of each other visible; the chosen one is
+ * solid. */
 static const char *dash_of(int c)
 {
     static const char *const dashes[] = {"(10,4)", "(4,4)", "(10,4,3,4)", "(2,3)"};
@@ -173,7 +174,7 @@ static const char *dash_of(int c)
 
 static void write_curves(FILE *script, const fit_view *v, const char *data)
 {
-    for (int c = v->curves - 1; c >= 0; c--) /* the chosen one on top */
+    for (int c = v->curves - 1; c >= 0; c--) /* the chosen law on top */
         fprintf(script,
                 ", \\\n     %s index 1 using 1:%d with lines linewidth %s dashtype %s"
                 " linecolor '%s' title '%s'",
@@ -236,7 +237,7 @@ static void place_panel(FILE *script, double left, double right, double bottom,
             left, right, bottom, top);
 }
 
-/* The trace over two panels of its law, over two of its memory. */
+/* Draws the trace above two panels of its law and two of its spectrum and correlation. */
 static void write_trace_script(FILE *script, const fit_view *v, const char *data)
 {
     enum { FIRST = 3 }; /* blocks of data before those of the trace */
@@ -276,8 +277,8 @@ static xb_status draw(xb_ctx *ctx, fit_view *v, const char *path, unsigned forma
     return xb_figure_draw(ctx, f, formats);
 }
 
-/* x: what the fit is of; `trace`: NULL, or all that it is a part of, with the axis unit
- * to be set. */
+/* x are the samples of the fit; `trace` is NULL, or the whole trace that they are a part
+ * of, whose axis units are set here. */
 static xb_status report(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t n,
                         xb_trace_view *trace, const char *path, unsigned formats)
 {

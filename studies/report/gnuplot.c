@@ -8,7 +8,7 @@
 
 enum { COMPLAINT_MAX = 4096 };
 
-/* The last line that says something, without the blanks before it. */
+/* The last line with any text, without leading blanks. */
 static const char *last_words(char *text)
 {
     const char *last = "it printed no reason";

@@ -1,6 +1,6 @@
-/* page.c: a page from first call to file. Sections collect their HTML in memory; writing
- * puts head, title, headline, the list of sections with their verdicts, the sections and
- * the footer into one file. */
+/* page.c: makes a page, from the first call to the file. Sections collect their HTML in
+ * memory; writing puts head, title, headline, the list of sections with their verdicts,
+ * the sections and the footer into one file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ struct xb_page {
     xb_status status;
 };
 
-/* ---- making */
+/* ---- creating */
 
 static void section_free(page_section *s)
 {
@@ -228,7 +228,7 @@ void xb_page_provenance(xb_page *page, const char *name, const char *value)
     xb_html_element(out, "dd", NULL, value);
 }
 
-/* ---- looking back */
+/* ---- checking */
 
 static xb_status check_drafts(xb_ctx *ctx, const xb_page *page)
 {
@@ -251,7 +251,7 @@ xb_status xb_page_check(xb_ctx *ctx, const xb_page *page)
 
 /* ---- writing */
 
-/* The policy: no scripts, nothing fetched, whatever the text says. */
+/* The policy forbids scripts and loading anything, whatever the text contains. */
 static void write_head(FILE *out, const xb_page *page)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"

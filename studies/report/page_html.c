@@ -1,5 +1,5 @@
 /* page_html.c: the pieces of a page as HTML that is well-formed XML too: text, badges,
- * verdicts, commands and tables. Only the stream that it writes to can fail. */
+ * verdicts, commands and tables. Nothing but writing to the stream can fail. */
 #include <math.h>
 #include <string.h>
 
@@ -20,8 +20,8 @@ static const char *entity(char c)
     }
 }
 
-/* A number stays on one line with its error: U+00A0 about the sign between them, and
- * U+2060, a joint without width, in "(3.1 ± 1.2)e-05". */
+/* A number stays on one line with its error: there is U+00A0 (no-break space) on both
+ * sides of the sign, and U+2060 (word joiner) in "(3.1 ± 1.2)e-05". */
 void xb_html_text(FILE *out, const char *text)
 {
     static const char *const kept[][2] = {{" ± ", "\u00A0±\u00A0"}, {")e-", ")e-\u2060"}};
@@ -96,8 +96,8 @@ void xb_html_finding(FILE *out, const xb_finding *v)
 
 /* ---- the headline */
 
-/* Where a remark in brackets that starts here ends; 0: this is none. "(3.1 ± 1.2)e-05" is
- * a number with its error. */
+/* Returns the length of a remark in brackets that starts here; 0: there is none. "(3.1 ±
+ * 1.2)e-05" is a number with its error, not a remark. */
 static size_t remark_size(const char *text)
 {
     size_t size = strcspn(text, ")");
@@ -173,7 +173,7 @@ static void cell(FILE *out, const char *class, const char *text)
     fputs("</td>", out);
 }
 
-/* Numbers stand to the right. */
+/* Numbers are aligned to the right. */
 static bool is_number(const char *text)
 {
     return *text && strspn(text, "0123456789.+-e ±()") == strlen(text);
@@ -207,7 +207,7 @@ void xb_html_rows(FILE *out, const xb_page_rows_info *rows)
 
 /* ---- tables of numbers */
 
-/* Is column c + 1 the error of column c? */
+/* Whether column c + 1 is the error of column c. */
 static bool has_error(const xb_table *t, int c)
 {
     static const char tail[] = "_error";

@@ -1,6 +1,6 @@
 /* page_style.c: the style of pages: one style sheet for light, dark and paper, with
  * widths in rem so that pages follow the reader's font size. Figures are drawn for white
- * paper: in the dark they are inverted and their hues turned back, so that a law keeps
+ * paper: in dark mode they are inverted and their hues rotated back, so that a law keeps
  * its colour. On a phone a figure of several panels scrolls in its own box, so that its
  * text stays readable. */
 #include "report/page.h"
@@ -93,7 +93,8 @@ const char xb_page_style[] =
     ".command code { font: inherit; }\n"
     ".command::before { content: '$ '; color: var(--soft); }\n"
     ".wide {\n"
-    "  margin: 0.8rem 0; overflow-x: auto;\n" /* a shadow where more is to be seen */
+    "  margin: 0.8rem 0; overflow-x: auto;\n" /* a shadow shows that there is more to
+                                                 scroll to */
     "  background: linear-gradient(to right, var(--paper) 30%, transparent) 0 0,\n"
     "    linear-gradient(to left, var(--paper) 30%, transparent) 100% 0,\n"
     "    radial-gradient(farthest-side at 0 50%, var(--soft), transparent) 0 0,\n"

@@ -1,13 +1,14 @@
-/* page_svg.c: a picture from a file into a page. Copies an SVG tag by tag: every id and
- * every reference to one gets the figure's prefix, so that pictures on one page do not
- * share names; the page decides the size, so only the view box of the root is kept;
- * gnuplot's white canvas and its own title are removed, so that the page's background
- * shows. It is not a general SVG reader: everything else (scripts, handlers, styles,
- * addresses outside the file) is refused with the file's name.
+/* page_svg.c: copies a picture from a file into a page. It copies an SVG tag by tag:
+ * every id and every reference to one gets the figure's prefix, so that pictures on one
+ * page do not share names; the page decides the size, so only the view box of the root is
+ * kept; gnuplot's white canvas and its own title are removed, so that the page's
+ * background shows. It is not a general SVG reader: everything else (scripts, handlers,
+ * styles, addresses outside the file) is refused with the file's name.
  *
- * An <img> with the file in base64 would need a tenth of this code. Measured on the page
- * of `study scalar`: 619 kB in place of 471 kB, the words in a figure could not be
- * searched or selected, and tests/page_browser.py could not see a label that is cut off.
+ * An <img> with the file in base64 would need a tenth of this code. But the page of
+ * `study scalar` would have 619 kB instead of 471 kB, the words in a figure could not be
+ * searched or selected, and tests/page_browser.py could not detect a label that is cut
+ * off.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,10 +30,10 @@ typedef struct svg_copy {
     xb_ctx *ctx;
     FILE *out;
     const char *path, *prefix, *alt;
-    char open[DEPTH_MOST][NAME_MOST]; /* elements */
+    char open[DEPTH_MOST][NAME_MOST]; /* stack of open elements */
     int depth;
-    bool rooted;  /* the root was seen */
-    bool dropped; /* inside gnuplot's own title or description */
+    bool rooted;  /* whether the root was seen */
+    bool dropped; /* whether the position is inside gnuplot's own title or description */
 } svg_copy;
 
 typedef struct attribute {
@@ -85,8 +86,8 @@ static xb_status read_text(xb_ctx *ctx, char **out, const char *path)
 
 /* ---- attributes */
 
-/* The next NAME="VALUE" of a tag; *p moves behind it, to the tag's '>' or '/' after the
- * last one. */
+/* Reads the next NAME="VALUE" of a tag; *p moves behind it, and after the last one to the
+ * tag's '>' or '/'. */
 static xb_status next_attribute(const svg_copy *s, attribute *a, const char **p)
 {
     *p += strspn(*p, " \t\r\n");
@@ -173,8 +174,8 @@ static xb_status copy_attributes(const svg_copy *s, const char **p)
     }
 }
 
-/* The root keeps its view box; how large it is drawn is said by the style sheet, but for
- * the width at which its letters have their own size. */
+/* The root keeps its view box. The style sheet sets its size, except for the width at
+ * which its text has the nominal size. */
 static xb_status copy_root(svg_copy *s, const char **p)
 {
     char box[VALUE_MOST] = "";
@@ -212,7 +213,8 @@ static bool allowed(const char *name)
     return false;
 }
 
-/* gnuplot's canvas: a white rectangle, the first thing in the picture. */
+/* Whether the tag is gnuplot's canvas: a white rectangle, the first element of the
+ * picture. */
 static bool is_canvas(const char *tag)
 {
     static const char start[] = "<rect x=\"0\" y=\"0\" width=\"",

@@ -1,6 +1,6 @@
-/* pdf_date.c: cairo, which draws gnuplot's PDF files, writes the time into them, and that
- * cannot be switched off. The digits are overwritten in place, so that no offset in the
- * file changes. A file without a date stays unchanged. */
+/* pdf_date.c: removes the time from PDF files. cairo, which draws gnuplot's PDF files,
+ * always writes it. The digits are overwritten in place, so that no offset in the file
+ * changes. A file without a date stays unchanged. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,9 @@
 static const char MARK[] = "/CreationDate (D:";
 static const char EPOCH[] = "19700101000000";
 
-/* Where the digits begin; -1: nowhere. The mark repeats none of its beginnings but '/'.
+/* Returns the position of the digits; -1: there are none. After a mismatch the search
+ * restarts at the current character: no prefix of the mark occurs again inside it, except
+ * '/'.
  */
 static long find_date(FILE *file)
 {

@@ -1,6 +1,6 @@
-/* retention_figure.c: the figure of the study "retention": what is lost, coverage and
- * RMSE over the age of the array, for three ways to use its states, and the states. Grey:
- * ages later than the device was measured. */
+/* retention_figure.c: the figure of the study "retention": lost log density, coverage and
+ * RMSE over the age of the array for three ways to use its states, and the states
+ * themselves. Ages beyond the measured ones are shaded grey. */
 #include <math.h>
 
 #include "crossbayes/extend.h"
@@ -14,7 +14,7 @@ static const struct retention_line {
     {"pairs", "quietest pairs", "#0072B2"},
 };
 
-/* One standard error to both sides. */
+/* Draws a curve with error bars of one standard error. */
 static void curve(const xb_sketch *k, const char *score, int i, bool titled)
 {
     char value[64], error[64];
@@ -30,7 +30,7 @@ static void curve(const xb_sketch *k, const char *score, int i, bool titled)
         k->data, v, v, e, v, e, lines[i].colour, titled ? lines[i].title : "");
 }
 
-/* A level, of the digital model or of a limit. */
+/* Draws a horizontal line: the level of the digital model or a limit. */
 static void level(const xb_sketch *k, double y, const char *colour, const char *title)
 {
     fprintf(k->script,

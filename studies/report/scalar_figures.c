@@ -13,7 +13,7 @@ typedef struct law_panel {
 static const law_panel scalar_panels[] = {
     {"gaussian", "Gaussian"}, {"device", "device"}, {"bimodal", "bimodal"}};
 
-/* mean +- 2 sd, both columns of `bands`, less the script's base(x). */
+/* Draws mean +- 2 sd, both columns of `bands`, minus the script's base(x). */
 static void band(const xb_sketch *k, const char *mean, const char *sd, const char *colour,
                  const char *title)
 {
@@ -62,7 +62,8 @@ static void draw_scalar_row(const xb_sketch *k, bool titled)
     }
 }
 
-/* Above the predictives, below the same less the truth: sigma_e is thin. */
+/* The upper panels show the predictives, the lower ones the same minus the truth, because
+ * sigma_e is too small to see otherwise. */
 void xb_draw_scalar(const xb_sketch *k)
 {
     fprintf(k->script,
@@ -89,7 +90,8 @@ static int gap_column(const xb_sketch *k, const char *kind, const char *law)
     return xb_sketch_column(k, "gaps", column);
 }
 
-/* Two Monte Carlo errors about a law's difference; below the lines of all laws. */
+/* Draws a band of two Monte Carlo errors around a law's difference, below the lines of
+ * all laws. */
 static void gap_band(const xb_sketch *k, const char *kind, const char *law)
 {
     int c = gap_column(k, kind, law);
@@ -112,7 +114,7 @@ static void gap_line(const xb_sketch *k, const char *kind, const char *law,
             titled ? law : "");
 }
 
-/* Differences of the first seed; grey is what counts as the same. */
+/* Draws the differences of the first seed; the grey band is what counts as the same. */
 static void draw_gap(const xb_sketch *k, const char *kind, bool titled)
 {
     fprintf(k->script,

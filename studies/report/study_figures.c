@@ -39,7 +39,7 @@ int xb_sketch_column(const sketch *k, const char *table, const char *column)
     return t ? xb_table_column_find(t, column) + 1 : 0;
 }
 
-/* "index 'table' using x:y"; a column that is not there draws nothing. */
+/* Writes "index 'table' using x:y"; a column that does not exist draws nothing. */
 static void source(const sketch *k, const char *table, const char *x, const char *y)
 {
     int cx = xb_sketch_column(k, table, x), cy = xb_sketch_column(k, table, y);
@@ -107,7 +107,8 @@ static bool narrow_column(const xb_table *t, const char *column)
     return xb_style_narrow_peak(x, density, n);
 }
 
-/* Densities from 0, or on a log axis over this many decades where a peak is narrow. */
+/* Densities start at 0; if a peak is narrow, the axis is logarithmic over this many
+ * decades. */
 static void density_axis(const sketch *k, const char *table, const char *column)
 {
     const double decades = 5;
@@ -159,7 +160,7 @@ static void draw_laws(const sketch *k)
 
 typedef struct rule_line {
     const char *rule, *title;
-    bool dashed; /* lies on another */
+    bool dashed; /* drawn dashed, because it lies on another line */
 } rule_line;
 
 static const rule_line device_rules[] = {
@@ -177,7 +178,7 @@ static const rule_line bimodal_rules[] = {
     {"smooth", "smooth", false},
 };
 
-/* The rule's column counted from 1; 0 where it has no value for this law. */
+/* The rule's column, counted from 1; 0 if it has no value for this law. */
 static int rule_column(const sketch *k, const char *table, const char *rule)
 {
     const xb_table *t = xb_study_table(k->study, table);
@@ -187,12 +188,12 @@ static int rule_column(const sketch *k, const char *table, const char *rule)
     return 0;
 }
 
-/* Numbers a panel shows of a table: from its smallest to its largest, as decades. */
+/* The range of a panel's values in decades. */
 typedef struct decades {
     double low, high;
 } decades;
 
-/* A log axis cannot show 0: what is below the floor is drawn on it. */
+/* A log axis cannot show 0: values below the floor are drawn on it. */
 static const double ERROR_FLOOR = 1e-17, STEP_FLOOR = 1e-33;
 
 static void widen(decades *d, const sketch *k, const char *table, const rule_line *rule,
@@ -222,7 +223,8 @@ static void rule_curve(const sketch *k, const char *table, const rule_line *rule
     xb_sketch_next(k);
 }
 
-/* The panel ends half a decade beyond its data; labels every 2, 4, 6 or 8 decades. */
+/* The panel ends half a decade beyond its data; there is a label every 2, 4, 6 or 8
+ * decades. */
 static void decade_axis(const sketch *k, decades d)
 {
     const double room = 0.5;
@@ -232,7 +234,8 @@ static void decade_axis(const sketch *k, decades d)
             pow(10, d.high + room), step);
 }
 
-/* True error solid, the paper's measure of it thin and dashed, in the rule's colour. */
+/* The true error is solid, the paper's measure of it is thin and dashed, both in the
+ * rule's colour. */
 static void draw_rules(const sketch *k, const char *law, const char *quantity,
                        const rule_line *rules, int count)
 {
@@ -281,7 +284,7 @@ static void draw_quadrature(const sketch *k)
 
 static const char *const fits[] = {"direct", "corrected", "spectral"};
 
-/* About four labels on the x axis, however small the range. */
+/* Places about four labels on the x axis, however small its range is. */
 static void few_tics(const sketch *k, const char *table)
 {
     const xb_table *t = xb_study_table(k->study, table);
@@ -292,7 +295,7 @@ static void few_tics(const sketch *k, const char *table)
     fprintf(k->script, "set xtics %g\n", round * unit);
 }
 
-/* Dashes, so that curves on top of each other are all seen. */
+/* Dash styles keep curves that lie on top of each other visible. */
 static const char *const fit_style[] = {"linewidth 1.6", "linewidth 2.4 dashtype (12,6)",
                                         "linewidth 2.4 dashtype (4,8)"};
 
@@ -308,7 +311,8 @@ static void draw_curves(const sketch *k, const char *table)
     xb_sketch_end(k);
 }
 
-/* Monte Carlo error against draws, and the bias that stays as level lines. */
+/* Draws the Monte Carlo error against draws, and the remaining bias as horizontal
+ * lines. */
 static void draw_kl_error(const sketch *k)
 {
     fprintf(k->script, "plot ");
@@ -387,7 +391,7 @@ static bool has_polynomials(const xb_study *study)
 
 static int quantile_rows(const xb_study *study) { return has_polynomials(study) ? 2 : 1; }
 
-/* A law without polynomials: its quantile, and what the sampler makes of it. */
+/* For a law without polynomials: its quantile, and the errors of the sampler. */
 static void draw_quantile_alone(const sketch *k)
 {
     fprintf(k->script,
@@ -424,12 +428,13 @@ static void draw_quantile(const sketch *k)
 
 /* ---- the table */
 
-/* A study may have several figures; the file is named after both. */
+/* A study may have several figures; the names of both make up the file name. */
 static const struct study_figure {
     const char *study, *part;
     int width, height;
     void (*draw)(const sketch *k);
-    int (*rows)(const xb_study *study); /* height is of one of them; NULL: one */
+    int (*rows)(const xb_study *study); /* number of rows of panels; `height` is that of
+                                           one row; NULL: one row */
 } figures[] = {
     {"laws", "", 700, 720, draw_laws, NULL},
     {"quadrature", "", 1000, 820, draw_quadrature, NULL},

@@ -49,7 +49,7 @@ void xb_style_quote(FILE *script, const char *text)
 {
     fputc('\'', script);
     for (const char *p = text; *p; p++) {
-        if (*p == '\'') fputc('\'', script); /* doubled */
+        if (*p == '\'') fputc('\'', script); /* quotes are doubled */
         fputc((unsigned char)*p < ' ' ? ' ' : *p, script);
     }
     fputc('\'', script);
@@ -123,7 +123,7 @@ double xb_style_whole_step(double low, double high)
 
 bool xb_style_narrow_peak(const double *x, const double *density, int64_t n)
 {
-    const double share = 0.02; /* of the axis, above half of the peak */
+    const double share = 0.02; /* share of the axis above half of the peak */
     double most = 0, above = 0;
     for (int64_t i = 0; i < n; i++) most = fmax(most, density[i]);
     for (int64_t i = 1; i < n; i++)

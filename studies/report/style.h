@@ -22,7 +22,7 @@ void xb_style_preamble(FILE *script, const char *name, int width, int height);
  * a power of ten ("10⁻⁶") where there is no unit that takes one; "" for neither. */
 xb_si_unit xb_style_unit(double largest, const char *unit);
 
-/* Distance of ticks at whole numbers, 1, 2 or 5 times a power of ten, so that an axis
+/* Distance of ticks at whole numbers: 1, 2 or 5 times a power of ten, so that an axis
  * from low to high has at most ten steps. */
 double xb_style_whole_step(double low, double high);
 

@@ -1,7 +1,7 @@
-/* sweep_figure.c: a model's scores while one number of its arrays is swept: one panel for
- * each score, its error as bars, the chips' quantiles as a band where there are several,
- * the digital model's level or the tolerance over them, one legend above all. Margins
- * have room for the longest tick label. */
+/* sweep_figure.c: a model's scores against one number of its arrays that is swept. There
+ * is one panel for each score, with its error as bars, the quantiles over chips as a band
+ * if there are several chips, and the digital model's level or the tolerance as a line.
+ * One legend is above all panels. Margins have room for the longest tick label. */
 #include <math.h>
 #include <string.h>
 
@@ -15,11 +15,11 @@ enum {
     TICKS_MOST = 8,
     PANEL_WIDTH = 460,
     PANEL_HEIGHT = 330,
-    LEGEND_HEIGHT = 40, /* of one row */
+    LEGEND_HEIGHT = 40, /* height of one row of the legend */
     LEGEND_ROW = 22,
-    DIGIT_WIDTH = 9, /* of a tick label */
-    TICK_GAP = 10,   /* from an axis to its tick labels */
-    TITLE_WIDTH = 28 /* an axis title with the room around it */
+    DIGIT_WIDTH = 9, /* width of one character of a tick label */
+    TICK_GAP = 10,   /* distance from an axis to its tick labels */
+    TITLE_WIDTH = 28 /* an axis title with the space around it */
 };
 
 /* The axis of the number that is swept. */
@@ -48,8 +48,8 @@ static void write_rows(FILE *data, const xb_table *t, double factor)
     }
 }
 
-/* What the key of a swept number is called, and in what it is counted. Numbers over one
- * and a half decades or more, all above 0, are seen on a log axis. */
+/* The label and the unit of a swept number. Numbers that are all above 0 and span one and
+ * a half decades or more are drawn on a log axis. */
 static sweep_axis find_axis(const xb_table *t)
 {
     sweep_axis a = {.label = xb_table_column_name(t, 0), .low = INFINITY};
@@ -70,8 +70,8 @@ static sweep_axis find_axis(const xb_table *t)
     return a;
 }
 
-/* Scores by the names people know; another column keeps its own. An axis spans `least` or
- * more, and its ticks end with what a score can be. */
+/* The usual names of scores; any other column keeps its own name. An axis spans `least`
+ * or more, and its ticks end at the limits of the score. */
 typedef struct score_kind {
     const char *key, *label;
     double least, lowest, highest;
@@ -97,11 +97,11 @@ static score_kind find_score(const char *key)
     return (score_kind){key, key, 0, -INFINITY, INFINITY};
 }
 
-/* The axis of a score: its range, ticks, and how they are printed. */
+/* The axis of a score: its range, its ticks, and their format. */
 typedef struct score_axis {
     const char *label;
-    double low, high;         /* of the frame */
-    double first, step, last; /* ticks */
+    double low, high;         /* range of the frame */
+    double first, step, last; /* positions of the ticks */
     int decimals;
     bool plain; /* 0.01, not 1e-02 */
     int width;  /* characters of the longest tick label */
@@ -120,12 +120,12 @@ static void widen(score_axis *a, double value, double error)
 static void pad(score_axis *a, const score_kind *kind)
 {
     const double share = 0.02, room = 0.08;
-    if (!(a->low <= a->high)) a->low = a->high = 0; /* no number at all */
+    if (!(a->low <= a->high)) a->low = a->high = 0; /* no finite value */
     double least = fmax(kind->least, share * fmax(fabs(a->low), fabs(a->high)));
     if (!(least > 0)) least = 1;
     double middle = a->low / 2 + a->high / 2;
     double half = fmax(a->high - a->low, least) * (0.5 + room);
-    double edge = half * room / (0.5 + room); /* beyond what a score can be */
+    double edge = half * room / (0.5 + room); /* beyond the limits of the score */
     middle = fmin(middle, fmax(a->high, kind->highest) + edge - half);
     middle = fmax(middle, fmin(a->low, kind->lowest) - edge + half);
     a->low = middle - half;
@@ -139,9 +139,9 @@ static void place_ticks(score_axis *a, const score_kind *kind)
     double power = pow(10, floor(log10((a->high - a->low) / STEPS)));
     double steps = (a->high - a->low) / STEPS / power;
     a->step = power * (steps <= 1 ? 1 : steps <= 2 ? 2 : steps <= 5 ? 5 : 10);
-    const double slack = 1e-6; /* of a step */
+    const double slack = 1e-6; /* relative to a step */
     double low = fmax(a->low, kind->lowest), high = fmin(a->high, kind->highest);
-    if (high - low < a->step) low = a->low, high = a->high; /* no such score */
+    if (high - low < a->step) low = a->low, high = a->high; /* there is no such score */
     a->first = ceil(low / a->step - slack) * a->step;
     a->last = floor(high / a->step + slack) * a->step;
     int digits = (int)floor(log10(a->step) + slack);
@@ -202,7 +202,7 @@ static score_axis find_score_axis(const xb_table *t, score_column score)
     return a;
 }
 
-/* A few whole numbers over decades are their own ticks. */
+/* A few whole numbers over several decades get one tick each. */
 static void write_ticks(FILE *script, const xb_table *t, const sweep_axis *a)
 {
     if (a->log) fprintf(script, "set logscale x\n");
@@ -225,7 +225,7 @@ static double title_distance(int digits)
     return TICK_GAP + DIGIT_WIDTH * digits + TITLE_WIDTH / 2.0;
 }
 
-/* Whether chips differ at all. */
+/* Whether the chips differ at all. */
 static bool is_wide(const xb_table *t, score_column score)
 {
     for (int64_t r = 0; score.band && r < xb_table_row_count(t); r++)
@@ -234,8 +234,8 @@ static bool is_wide(const xb_table *t, score_column score)
     return false;
 }
 
-/* A narrow figure has its entries one below the other; with a band there are four, which
- * do not fit side by side. */
+/* In a narrow figure the entries are one below the other; with a band there are four of
+ * them, which do not fit side by side. */
 static int legend_rows(int across, bool band)
 {
     return across == 1 ? 3 + band : 1 + band;
@@ -247,8 +247,9 @@ static int legend_height(int rows)
                      : LEGEND_HEIGHT + LEGEND_ROW * (rows > 2 ? rows - 2 : 1);
 }
 
-/* Panels of the same size, a legend above, room between the data and the frame, and on
- * the left of each panel for tick labels of that many characters and a title. */
+/* Lays out panels of the same size with a legend above, with room between the data and
+ * the frame, and with room on the left of each panel for a title and for tick labels of
+ * `digits` characters. */
 static void write_layout(FILE *script, int across, int down, int digits, int rows)
 {
     const int legend = legend_height(rows);
@@ -264,7 +265,8 @@ static void write_layout(FILE *script, int across, int down, int digits, int row
             (left + 10) / wide, 70 / high, 1 - 6 / high, rows);
 }
 
-/* The title is a label: gnuplot places its own by a guess at the width of the ticks. */
+/* The title is a label, because gnuplot places its own titles by guessing the width of
+ * the tick labels. */
 static void write_score_axis(FILE *script, const score_axis *a, int across, int digits)
 {
     fprintf(script, "set yrange [%.10g:%.10g]\nset ytics %.10g,%.10g,%.10g\n", a->low,
@@ -286,7 +288,8 @@ static bool has_tolerance(const xb_table *t)
     return false;
 }
 
-/* The level is dashed and above the array's line: where they agree both show. */
+/* The level is dashed and drawn above the array's line, so that both are visible where
+ * they agree. */
 static void draw_panel(FILE *script, const char *data, const xb_table *t,
                        score_column score, bool titled)
 {

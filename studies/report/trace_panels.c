@@ -1,6 +1,7 @@
 /* trace_panels.c: the trace against time with its jumps and the part that the law
  * describes, its spectrum with the fitted power law, and its autocorrelation. A long
- * trace is drawn as the range of its values in each of a thousand stretches. */
+ * trace is divided into a thousand parts, and the range of the values in each part is
+ * drawn. */
 #include "report/trace_panels.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ static void write_spectrum(FILE *data, const xb_trace_view *v)
     }
 }
 
-/* Lags in even steps of their logarithm, as far as they are measured. */
+/* Writes lags in even steps of their logarithm, as far as they are measured. */
 static void write_memory(FILE *data, const xb_trace_view *v)
 {
     double most = fmax(2, 0.25 * (double)xb_series_count(v->series));
@@ -134,7 +135,8 @@ void xb_spectrum_panel(FILE *script, const xb_trace_view *v, const char *data, i
     xb_style_label(script, "x", "frequency", "", timed ? v->rate.text : "per sample");
     char power[96] = "";
     const char *unit = v->unit.text, *per = timed ? "/Hz" : " times samples";
-    const bool ten = unit[0] == '1'; /* a power of ten: 10⁻⁶² would read as another one */
+    const bool ten = unit[0] == '1'; /* the unit is a power of ten, whose square would be
+                                        written 10⁻⁶² and misread */
     if (*unit)
         snprintf(power, sizeof power, "%s%s%s\u00B2%s", ten ? "(" : "", unit,
                  ten ? ")" : "", per);

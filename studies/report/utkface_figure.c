@@ -6,7 +6,7 @@
 #include "report/sketch.h"
 #include "report/style.h"
 
-/* Dashes, so that curves on top of each other are all seen. */
+/* Dash styles keep curves that lie on top of each other visible. */
 static const struct asked_law {
     const char *law, *title, *style;
 } laws[] = {{"gaussian", "Gaussian", "linewidth 1.6"},
@@ -15,7 +15,7 @@ static const struct asked_law {
 
 typedef struct trained_panel {
     const char *prefix, *title;
-    int row; /* of the table of scores, its first */
+    int row; /* its first row in the table of scores */
 } trained_panel;
 
 static const trained_panel trained_panels[] = {
@@ -33,7 +33,8 @@ static void sampling_band(const xb_sketch *k, const char *title)
             k->data, title, *title ? "diagonal" : "");
 }
 
-/* A law's curve less the script's `less`, with its Monte Carlo band of 2 errors. */
+/* Draws a law's curve minus the script's `less`, with a band of two Monte Carlo
+ * errors. */
 static void calibration_curve(const xb_sketch *k, const trained_panel *panel, int law,
                               bool titled)
 {
@@ -93,7 +94,8 @@ static void same_range(const xb_sketch *k)
     fprintf(k->script, "set yrange [%g:%g]\n", 1.1 * low, 1.1 * high);
 }
 
-/* Above the curves, below the same less the diagonal: they are close to it. */
+/* The upper panels show the curves, the lower ones the same minus the diagonal, because
+ * the curves are close to it. */
 void xb_draw_utkface(const xb_sketch *k)
 {
     fprintf(k->script,

@@ -20,7 +20,7 @@ int xb_claim_count(void)
     return count;
 }
 
-/* Lists hold the claims of one or two figures; the paper's order is by figure. */
+/* Each list holds the claims of one or two figures; the page orders them by figure. */
 const xb_claim_kind *xb_claim_at(int i)
 {
     for (int figure = 1; figure <= XB_PAPER_FIGURES; figure++)

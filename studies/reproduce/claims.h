@@ -8,9 +8,10 @@
 
 typedef struct xb_claim_kind {
     int figure;        /* the paper's number */
-    const char *id;    /* for scripts: stays when the words change */
-    const char *claim; /* what is said */
-    const char *paper; /* by how much: a number, a relation, or where it is shown */
+    const char *id;    /* for scripts: it stays the same if the words change */
+    const char *claim; /* the claim in our words */
+    const char *paper; /* the paper's number, a relation, or the place where it is
+                          shown */
     xb_judge_fn *judge;
 } xb_claim_kind;
 

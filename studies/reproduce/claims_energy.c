@@ -9,9 +9,10 @@
 enum { DEVICE = 1, BIMODAL = 2 }; /* laws of the table `kl` */
 
 /* (H3) By Pinsker's inequality two densities with this KL differ by at most 5 % of their
- * mass: no eye tells their curves apart. */
+ * mass, which cannot be seen in their curves. */
 static const double VISIBLE = 5e-3;
-static const double RESOLVED = 3; /* standard errors: a KL that is surely above 0 */
+static const double RESOLVED = 3; /* number of standard errors beyond which a KL is
+                                     significantly above 0 */
 
 /* ---- cells of the table */
 
@@ -58,8 +59,9 @@ static double least_width(const xb_table *t)
 /* ---- the laws come together with width */
 
 typedef struct fall {
-    int lines, fell, rose; /* of one law, seed and depth each; beyond the errors */
-    double log_factor;     /* sum over lines; a KL below its errors counts as those */
+    int lines, fell, rose; /* lines of one law, seed and depth each: all, and those that
+                              fell or rose beyond the errors */
+    double log_factor;     /* sum over lines; a KL below its error counts as that error */
     double first, last;    /* largest KL of the narrowest and of the widest nets */
 } fall;
 
@@ -110,7 +112,7 @@ static void judge_bimodal_falls(xb_judgement *j, const xb_evidence *e)
     judge_fall(j, e, BIMODAL);
 }
 
-/* ---- they come to the target */
+/* ---- they approach the target */
 
 /* (H3) Total variation between a law's output and the target in the net of one depth and
  * width. */
@@ -136,7 +138,7 @@ static double worst_law(const xb_table *t, double depth, double width, bool bimo
     return bimodal ? fmax(worst, off_target(t, depth, width, "bimodal")) : worst;
 }
 
-/* The densities shown are of the first and the last depth, the narrowest net first. */
+/* The densities are those of the first and the last depth, narrowest net first. */
 static void judge_target(xb_judgement *j, const xb_evidence *e, bool bimodal)
 {
     const xb_table *t =
@@ -151,7 +153,7 @@ static void judge_target(xb_judgement *j, const xb_evidence *e, bool bimodal)
                b = worst_law(t, depth[d], wide, bimodal);
         first = fmax(first, a), end = fmax(end, b), gain = fmin(gain, a - b);
     }
-    /* (H3) two runs with this KL between them differ by no more */
+    /* (H3) the error: two runs with this KL between them differ by at most this */
     double noise = sqrt(xb_evidence_fact(e, "floor").value / 2);
     xb_judge_at_least(j, (xb_estimate){gain, noise / 2}, 0);
     j->value = end;
@@ -226,7 +228,8 @@ static void judge_small_width(xb_judgement *j, const xb_evidence *e)
 static void count_steps(const xb_table *t, int *steps, int *stalled)
 {
     for (int64_t r = 0; r + 1 < xb_table_row_count(t); r++) {
-        kl_cell a = cell_at(t, r), b = cell_at(t, r + 1); /* rows lie by width */
+        kl_cell a = cell_at(t, r), b = cell_at(t, r + 1); /* rows are in the order of
+                                                             width */
         if (!same_line(&a, &b) || b.width < 2 * a.width) continue;
         if (a.kl <= RESOLVED * a.error) continue;
         ++*steps;
@@ -236,7 +239,8 @@ static void count_steps(const xb_table *t, int *steps, int *stalled)
 
 static void judge_width(xb_judgement *j, const xb_evidence *e)
 {
-    const int enough = 15; /* none of 15: below 18 % with 95 % */
+    const int enough = 15; /* with 0 of 15 stalled, the true share is below 18 % with 95 %
+                              confidence */
     const xb_table *t = kl_table(e);
     int steps = 0, stalled = 0;
     if (t) count_steps(t, &steps, &stalled);
@@ -275,7 +279,7 @@ static void judge_narrow_match(xb_judgement *j, const xb_evidence *e)
 {
     const xb_table *t = kl_table(e);
     if (!t) return;
-    const double shallow = 1; /* hidden layers */
+    const double shallow = 1; /* number of hidden layers */
     kl_cell worst = worst_of_width(t, least_width(t), shallow);
     kl_cell deep = worst_of_width(t, least_width(t), INFINITY);
     if (!isfinite(worst.kl)) return;

@@ -6,8 +6,8 @@
 #include "crossbayes/extend.h"
 #include "reproduce/claims.h"
 
-static const double IDENTICAL_RMSE = 0.1;   /* percent of 116 years */
-static const double IDENTICAL_SHARE = 0.02; /* of test faces, at any level */
+static const double IDENTICAL_RMSE = 0.1;   /* in percent of 116 years */
+static const double IDENTICAL_SHARE = 0.02; /* share of the test faces, at any level */
 
 static const char *drawn_words(const xb_evidence *e)
 {
@@ -35,7 +35,8 @@ static void judge_rmse(xb_judgement *j, const xb_evidence *e)
         drawn_words(e));
 }
 
-/* Largest difference of RMSE within one net, from the law it was trained with. */
+/* The largest difference of a net's RMSE from its RMSE under the law that it was trained
+ * with. */
 static xb_estimate swap_gap(const xb_evidence *e, const char *own,
                             const char *const other[2])
 {

@@ -10,15 +10,16 @@
 
 /* ---- the fit follows the samples */
 
-static const double EXPECTED_LEAST =
-    10;                         /* least number of samples in a bin that counts */
-static const double FITTED = 5; /* B, w, scale, offset, and the total */
+static const double EXPECTED_LEAST = 10; /* smallest expected number of samples in a bin
+                                            that counts */
+static const double FITTED = 5; /* constraints: B, w, scale, offset, and the total */
 
 typedef struct chi_square {
     double sum, freedom;
 } chi_square;
 
-/* (H2) Mean of the fit over bin k: exact for a bend in the middle of a bin. */
+/* (H2) The mean of the fit over bin k. It is exact even if the density has a corner in
+ * the middle of a bin. */
 static double fit_over_bin(const xb_table *t, int64_t k, int fit)
 {
     return (xb_table_get(t, k - 1, fit) + 6 * xb_table_get(t, k, fit) +
@@ -26,7 +27,7 @@ static double fit_over_bin(const xb_table *t, int64_t k, int fit)
            8;
 }
 
-/* (H2) Pearson's, over the bins with enough in them. */
+/* (H2) Pearson's statistic, over the bins with enough samples. */
 static chi_square histogram_misfit(const xb_table *t, double n)
 {
     int x = xb_table_column_find(t, "x"), density = xb_table_column_find(t, "density"),
@@ -143,7 +144,8 @@ static double sd_of(const xb_table *t, const char *column)
 
 static void judge_equal_spread(xb_judgement *j, const xb_evidence *e)
 {
-    const double limit = 1e-3; /* what the Gaussian has beyond the table's 4 sd: 5e-4 */
+    const double limit = 1e-3; /* the Gaussian has a mass of 5e-4 beyond the table's 4
+                                  sd */
     const xb_table *t = xb_evidence_table(e, "densities", "x,gaussian,device,bimodal");
     if (!t) return;
     double device = sd_of(t, "device"), off = 0;

@@ -9,7 +9,7 @@
 #include "reproduce/claims.h"
 
 enum { ORDERS_MOST = 256 };
-static const double CLEARLY = 10; /* a factor that leaves no doubt */
+static const double CLEARLY = 10; /* a factor that counts as a clear difference */
 
 static int ascending(const void *a, const void *b)
 {
@@ -34,7 +34,7 @@ static double late_median(const xb_table *t, const char *rule)
 static double judge_ratio(xb_judgement *j, const xb_table *t)
 {
     double standard = late_median(t, "legendre"), custom = late_median(t, "paper_split");
-    double ratio = standard / fmax(custom, 1e-300); /* a change may be 0 */
+    double ratio = standard / fmax(custom, 1e-300); /* the change may be 0 */
     j->value = ratio;
     j->finding = ratio > CLEARLY       ? XB_FINDING_AGREES
                  : ratio < 1 / CLEARLY ? XB_FINDING_DIFFERS
@@ -81,7 +81,7 @@ static void judge_errors(xb_judgement *j, const xb_evidence *e)
     if (!v || !k) return;
     double variance = late_median(v, "legendre") / late_median(v, "paper_split");
     double kl = late_median(k, "legendre") / late_median(k, "paper_split");
-    /* both must gain */
+    /* the rule must be better for both */
     xb_judge_at_least(j, (xb_estimate){fmin(variance, kl), 0}, 1);
     xb_say(j->number, sizeof j->number,
            "true error: variance %.1g (Gauss-Legendre %.1g), KL %.1g (%.1g)",
@@ -120,7 +120,8 @@ static void judge_wheeler(xb_judgement *j, const xb_evidence *e)
            j->value, about_ten);
 }
 
-/* At which share of the orders two-sided Gauss-Laguerre is nearer than Gauss-Hermite. */
+/* The share of the orders at which two-sided Gauss-Laguerre is more accurate than
+ * Gauss-Hermite. */
 static void judge_laguerre(xb_judgement *j, const xb_evidence *e)
 {
     const double nearly_all = 0.9;

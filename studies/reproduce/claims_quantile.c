@@ -7,9 +7,9 @@
 #include "crossbayes/extend.h"
 #include "reproduce/claims.h"
 
-enum { DEGREE = 10 }; /* of the polynomials that the figure shows */
+enum { DEGREE = 10 }; /* degree of the polynomials in the figure */
 
-/* Row of the degree shown; -1: none. */
+/* The row of that degree; -1: none. */
 static int64_t degree_row(const xb_table *t)
 {
     for (int64_t r = 0; r < xb_table_row_count(t); r++)
@@ -57,7 +57,7 @@ static void judge_edge(xb_judgement *j, const xb_evidence *e)
            "not one of them.");
 }
 
-/* |estimate - exact| in standard errors at the largest number of draws. */
+/* The size of estimate - exact in standard errors, at the largest number of draws. */
 static double off_in_noise(const xb_table *t, const char *fit)
 {
     int64_t last = xb_table_row_count(t) - 1;
@@ -106,7 +106,8 @@ static void judge_corrected_converges(xb_judgement *j, const xb_evidence *e)
 static void judge_slope(xb_judgement *j, const xb_evidence *e)
 {
     const double exact = 1e-6;
-    double edge = 1e-7; /* from the edge: the slope is right to about this */
+    double edge = 1e-7; /* distance from the edge, which is also about the relative error
+                           of the slope */
     double slope = xb_law_pdf(e->device, xb_law_lower(e->device) + edge) / edge;
     double printed = 2 * xb_law_number(e->device, "C");
     xb_judge_at_most(j, (xb_estimate){slope / printed - 1, 0}, exact);

@@ -7,9 +7,9 @@
 #include "crossbayes/extend.h"
 #include "reproduce/claims.h"
 
-static const double IDENTICAL = 0.01; /* of sigma_e, as in the study (C17) */
+static const double IDENTICAL = 0.01; /* in units of sigma_e, as in the study (C17) */
 
-/* The larger of the two differences, of means and of sigma_e. */
+/* Judges the larger of the two differences, that of means and that of sigma_e. */
 static void judge_gap(xb_judgement *j, const xb_evidence *e, const char *law)
 {
     char name[2][64];
@@ -37,7 +37,7 @@ static void judge_bimodal(xb_judgement *j, const xb_evidence *e)
     judge_gap(j, e, "bimodal");
 }
 
-/* Ratio of two facts whose errors, where there are some, are of one size. */
+/* The ratio of two facts whose errors, if they have any, are of similar size. */
 static xb_estimate ratio_of(xb_estimate a, xb_estimate b)
 {
     double r = a.value / b.value;

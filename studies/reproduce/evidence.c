@@ -8,7 +8,7 @@
 
 #include "study/study.h"
 
-static const double SURE = 2; /* standard errors */
+static const double SURE = 2; /* number of standard errors */
 
 xb_estimate xb_evidence_fact(const xb_evidence *e, const char *name)
 {

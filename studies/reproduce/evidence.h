@@ -36,10 +36,11 @@ typedef struct xb_judgement {
 
 typedef void xb_judge_fn(xb_judgement *j, const xb_evidence *e);
 
-/* NAN where the study has no such fact; an error of NAN counts as 0. */
+/* The value is NAN if the study has no such fact; an error of NAN counts as 0. */
 xb_estimate xb_evidence_fact(const xb_evidence *e, const char *name);
 
-/* NULL where there is no such table, no row in it, or not all of the columns ("a,b,c").
+/* Returns NULL if there is no such table, if it has no rows, or if one of the columns
+ * ("a,b,c") is missing.
  */
 const xb_table *xb_evidence_table(const xb_evidence *e, const char *name,
                                   const char *columns);

@@ -10,7 +10,7 @@
 #define MTJ "mtj:B=0.15,w=0.5"
 #define ECRAM "ecram:B=0.1,w=0.6"
 
-/* Costs: normal, quick, full. */
+/* The order of the costs is normal, quick, full. */
 static const xb_exhibit exhibits[XB_PAPER_FIGURES] = {
     {.study = "laws",
      .device = MTJ,

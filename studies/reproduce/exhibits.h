@@ -10,8 +10,9 @@ enum { XB_PICTURES_MAX = 3, XB_EFFORTS = 3, XB_COMMAND_TEXT = 1024 };
 /* A picture of a study: STUDY + part + ".svg". */
 typedef struct xb_picture {
     const char *part; /* NULL: no more pictures */
-    const char *alt;  /* what is to be seen */
-    const char *says; /* the caption's first half; the second is the number of ... */
+    const char *alt;  /* description of what the figure shows */
+    const char *says; /* first half of the caption; the second half is the number of
+                         ... */
     const char *by;   /* ... this claim */
 } xb_picture;
 
@@ -22,14 +23,14 @@ typedef struct xb_exhibit {
     const char *about; /* what the paper does there, in our words */
     const char *work;  /* folder from which a stopped study continues; NULL: none */
     xb_picture picture[XB_PICTURES_MAX];
-    bool steady;             /* its progress events cover the whole study */
-    double cost[XB_EFFORTS]; /* seconds, roughly: for the time left */
+    bool steady;             /* whether its progress events cover the whole study */
+    double cost[XB_EFFORTS]; /* rough cost in seconds, for the time left */
 } xb_exhibit;
 
 /* 1 <= figure <= XB_PAPER_FIGURES. */
 const xb_exhibit *xb_exhibit_at(int figure);
 
-/* Whether the data behind it are made up, whatever the options: see claims_laws.c. */
+/* Whether the data behind the figure are synthetic; see claims_laws.c. */
 bool xb_exhibit_made_up(int figure, const xb_reproduce_options *opt);
 
 /* The options of the study; `work` is the folder for unfinished work, borrowed. */

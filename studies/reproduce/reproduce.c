@@ -24,17 +24,18 @@ typedef struct job {
     xb_ctx *ctx;
     const char *dir;
     xb_reproduction *r;
-    unsigned wanted; /* bits by figure */
+    unsigned wanted; /* figures as bits */
     unsigned formats;
-    char build[BUILD_TEXT]; /* of both libraries */
-    /* progress of the whole */
+    char build[BUILD_TEXT]; /* build ids of both libraries */
+    /* progress of the whole run */
     xb_progress_fn listener;
     void *listener_arg;
-    double cost_all, cost_done; /* of the figures that are to be made */
-    double spent;               /* seconds on those that are */
-    double started;             /* the one under way */
-    double share;               /* of it, as far as told */
-    int figure;                 /* it; 0: none */
+    double cost_all, cost_done; /* total cost of the figures to be made, and of those
+                                   done */
+    double spent;               /* seconds spent on those done */
+    double started;             /* start time of the current figure */
+    double share;               /* share of it that is done, as far as reported */
+    int figure;                 /* its number; 0: none */
 } job;
 
 /* ---- progress */
@@ -56,7 +57,7 @@ static double share_done(const job *j, const xb_progress *event)
                 never_quite);
 }
 
-/* An xb_progress_fn: a study's event as one of the whole. */
+/* An xb_progress_fn that converts a study's event into one of the whole run. */
 static bool tell_whole(void *arg, const xb_progress *event)
 {
     job *j = arg;
@@ -84,7 +85,7 @@ static void figure_ends(job *j)
     j->figure = 0;
 }
 
-/* ---- what makes a figure */
+/* ---- the settings behind a figure */
 
 static bool needs_faces(int figure)
 {
@@ -100,7 +101,7 @@ static void fingerprint_of(const job *j, char out[FINGERPRINT_TEXT], int figure)
              needs_faces(figure) ? j->r->data : "none");
 }
 
-/* What unfinished work depends on: two figures may share it. */
+/* All settings that unfinished work depends on; two figures may share such work. */
 static void work_fingerprint(const job *j, char out[FINGERPRINT_TEXT], int figure)
 {
     const xb_reproduce_options *o = &j->r->opt;
@@ -136,13 +137,14 @@ static xb_status run_study(const job *j, xb_study **out, int figure)
         XB_TRY(xb_reproduction_path(j->ctx, work, j->dir, x->work));
         work_fingerprint(j, fingerprint, figure);
         if (xb_ranks_first(j->ctx)) XB_TRY(xb_stamp_work_open(j->ctx, work, fingerprint));
-        XB_TRY(xb_ranks_share(j->ctx, fingerprint, sizeof fingerprint)); /* it is open */
+        /* The study is already open. */
+        XB_TRY(xb_ranks_share(j->ctx, fingerprint, sizeof fingerprint));
     }
     xb_study_options o = xb_exhibit_options(figure, &j->r->opt, x->work ? work : NULL);
     return xb_study_run(j->ctx, out, x->study, &o);
 }
 
-/* The study is read back from its files in `dir`, and its figures go there. */
+/* Reads the study back from its files in `dir`, and draws its figures there. */
 static xb_status draw(const job *j, const char *dir, const place *p, unsigned formats)
 {
     xb_study *study = NULL;
@@ -202,7 +204,8 @@ static xb_status make_anew(const job *j, const place *p, int figure)
     return status;
 }
 
-/* Figures, stamp; figures alone where only a format is missing. */
+/* Makes the study, its figures and its stamp; only the figures if nothing but a format is
+ * missing. */
 static xb_status make_figure(job *j, int figure, unsigned there)
 {
     place p;
@@ -213,7 +216,7 @@ static xb_status make_figure(job *j, int figure, unsigned there)
     return xb_stamp_write(j->ctx, &p.stamp, there | j->formats);
 }
 
-/* The study says in its provenance how it can be made alone. */
+/* The study's provenance says how it can be made alone. */
 static xb_status make_with_origin(job *j, int figure, unsigned there)
 {
     char before[XB_ORIGIN_MAX], command[XB_COMMAND_TEXT];
@@ -229,7 +232,8 @@ static xb_status make_with_origin(job *j, int figure, unsigned there)
 
 static bool is_wanted(const job *j, int figure) { return j->wanted >> figure & 1u; }
 
-/* What each figure has of an earlier run, as the first rank finds it. */
+/* Finds which formats of each figure are left from an earlier run, as seen by the first
+ * rank. */
 static xb_status find_figures(const job *j, unsigned there[XB_PAPER_FIGURES + 1])
 {
     for (int f = 1; f <= XB_PAPER_FIGURES && xb_ranks_first(j->ctx); f++) {
@@ -301,7 +305,7 @@ static xb_status judge_all(job *j)
     return XB_OK;
 }
 
-/* ---- the whole */
+/* ---- the whole run */
 
 static xb_status write_claims(const job *j)
 {
@@ -335,7 +339,7 @@ static xb_status find_data(const job *j)
     return XB_OK;
 }
 
-/* The same text for any folder, formats and number of threads. */
+/* The text is the same for any folder, formats and number of threads. */
 static void say_command(xb_reproduction *r)
 {
     static const char *const flag[XB_EFFORTS] = {"", " --quick", " --full"};
@@ -386,7 +390,7 @@ xb_status xb_reproduce_plan(xb_ctx *ctx, const char *dir, const char *label)
 
 static xb_status check(xb_ctx *ctx, const xb_reproduce_options *o)
 {
-    const unsigned all = (2u << XB_PAPER_FIGURES) - 2u; /* bits 1 .. 8 */
+    const unsigned all = (2u << XB_PAPER_FIGURES) - 2u; /* bits 1 to 8 */
     const unsigned known = XB_FIGURE_SVG | XB_FIGURE_PNG | XB_FIGURE_PDF;
     if (o->figures & ~all)
         return xb_fail(ctx, XB_E_ARGUMENT, "unknown figure: expected 1 to %d",

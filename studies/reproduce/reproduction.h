@@ -13,7 +13,8 @@ typedef struct xb_found {
 } xb_found;
 
 struct xb_reproduction {
-    xb_reproduce_options opt; /* its texts are borrowed from the caller: see command */
+    xb_reproduce_options opt; /* its texts are borrowed from the caller; `command` is a
+                                 copy */
     xb_figure_state state[XB_PAPER_FIGURES + 1]; /* by figure, from 1 */
     xb_found *found;                             /* [count], by figure */
     int count;

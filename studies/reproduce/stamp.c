@@ -1,5 +1,5 @@
-/* stamp.c: see stamp.h. Hashes guard against accidents (a file edited, truncated, left
- * over from another run), not against malice. */
+/* stamp.c: see stamp.h. Hashes protect against accidents (a file edited, truncated or
+ * left over from another run), not against malice. */
 #include "reproduce/stamp.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ xb_status xb_stamp_work_plan(xb_ctx *ctx, const char *dir, const char *label)
     return xb_files_plan_in(ctx, dir, WORK_FILE, label);
 }
 
-/* The hash of a file of our own: no input, it may be written again. */
+/* Hashes a file that this program wrote: it is not an input and may be written again. */
 static xb_status hash_own(xb_ctx *ctx, uint64_t *hash, int64_t *bytes, const char *path)
 {
     XB_TRY(xb_files_own(ctx, path));
@@ -56,8 +56,8 @@ static bool starts_with(const char *name, const char *start)
     return strncmp(name, start, strlen(start)) == 0;
 }
 
-/* What a killed run leaves, NAME.tmp-XXXXXX or .figure-XXXXXX: see base/outfile.c,
- * base/stage.c and report/figure.c. Any other name is the user's. */
+/* Whether the name is one that a killed run leaves, NAME.tmp-XXXXXX or .figure-XXXXXX:
+ * see base/outfile.c, base/stage.c and report/figure.c. Any other name is the user's. */
 static bool half_written(const char *name)
 {
     static const char letters[] =
@@ -76,7 +76,7 @@ static bool is_named_for(const char *name, const char *study)
            !half_written(name);
 }
 
-/* Studies make no folders: one of such a name is the user's. */
+/* Studies make no folders, so a folder of such a name is the user's. */
 static bool belongs(const char *name, const xb_stamp *stamp)
 {
     char path[STAMP_PATH];
@@ -94,8 +94,8 @@ static xb_status cannot_list(xb_ctx *ctx, const char *dir)
 
 typedef bool chosen_fn(const char *name);
 
-/* Removes what `chosen` says, folders with all that is in them. False, and errno, where
- * something is left. */
+/* Removes what `chosen` selects, folders with all their contents. Returns false, with
+ * errno set, if something is left. */
 static bool remove_chosen(const char *dir, chosen_fn *chosen);
 
 static bool any(const char *name)
@@ -130,7 +130,7 @@ void xb_sweep(const char *dir) { (void)remove_chosen(dir, half_written); }
 
 /* ---- files of an earlier run */
 
-/* A file that is written anew has another inode, or was written at another time. */
+/* Identifies a file that was written again: it has another inode or another time. */
 struct xb_older_file {
     char *name;
     xb_os_info info;

@@ -11,13 +11,13 @@
 typedef struct xb_stamp {
     const char *dir;
     const char *study;       /* its files are STUDY.* and STUDY_* */
-    const char *fingerprint; /* of what is wanted now */
+    const char *fingerprint; /* settings of the current run */
 } xb_stamp;
 
 /* The figure formats that exist, complete and made with the same settings; 0: none. Fails
  * only if memory has run out. */
 xb_status xb_stamp_check(xb_ctx *ctx, unsigned *there, const xb_stamp *stamp);
-/* After all files are in place. */
+/* Call this after all files are in place. */
 xb_status xb_stamp_write(xb_ctx *ctx, const xb_stamp *stamp, unsigned formats);
 
 /* The study's files of an earlier run. They stay until the new ones are in place; then
@@ -31,16 +31,17 @@ typedef struct xb_older {
 /* Call this before anything is written. Half-written files of a killed run are removed at
  * once. */
 xb_status xb_older_note(xb_ctx *ctx, xb_older *out, const xb_stamp *stamp);
-/* After all is written but the stamp. */
+/* Call this after everything but the stamp is written. */
 void xb_older_remove(const xb_older *older, const xb_stamp *stamp);
 void xb_older_free(xb_older *older);
 
-/* A folder for unfinished work: made, and emptied unless what lies in it was made for
- * the same fingerprint. Half-written files go in any case. Fails rather than emptying a
- * folder that it did not make. */
+/* Makes a folder for unfinished work. It is emptied unless its contents were made for the
+ * same fingerprint; half-written files are removed in any case. Fails rather than
+ * emptying a folder that it did not make. */
 xb_status xb_stamp_work_open(xb_ctx *ctx, const char *dir, const char *fingerprint);
 
-/* Half-written files and folders (NAME.tmp-XXXXXX, .figure-XXXXXX) in a folder. */
+/* Removes half-written files and folders (NAME.tmp-XXXXXX, .figure-XXXXXX) from a
+ * folder. */
 void xb_sweep(const char *dir);
 
 /* Plans the stamp of a figure, and the file that says what unfinished work is for. */

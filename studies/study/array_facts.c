@@ -22,7 +22,8 @@ double xb_array_quantile(const double *x, int64_t n, double level)
     return k + 1 < n ? x[k] + (at - (double)k) * (x[k + 1] - x[k]) : x[k];
 }
 
-/* Squared change of mean and standard deviation at one point, its values n apart. */
+/* The squared change of mean and standard deviation at one point, whose values are n
+ * apart. */
 static double change_at(const double *value, int64_t few, double mean, double sd,
                         int64_t n)
 {

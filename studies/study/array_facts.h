@@ -8,7 +8,7 @@
  * within the limit; small settings are the harmless ones if `fewer`. NAN: none. */
 double xb_array_tolerated(const xb_table *table, int column, bool fewer, double limit);
 
-/* The quantile of n numbers in order, linear between them (X24). */
+/* The quantile of n ascending numbers, linear between them (X24). */
 double xb_array_quantile(const double *x, int64_t n, double level);
 
 /* (X18) for predictives of a few reads each: value [blocks][few][n] against the means and

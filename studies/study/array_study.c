@@ -3,12 +3,17 @@
  * alone, on an otherwise ideal array, for two tasks (array_task.h). The measure (maths
  * X18) is the root mean square over test points of the change of mean and of standard
  * deviation, in digital standard deviations; below 0.1 an uncertainty is as good as
- * before. Tables: shape          task, law (0 device, 1 bimodal), moved, noise, nll,
- * nll_error one for each imperfection, by its key: its setting, then for both tasks
+ * before.
+ *
+ * Tables:
+ *
+ * - shape: task, law (0 device, 1 bimodal), moved, noise, nll, nll_error
+ * - one for each imperfection, named by its key: its setting, then for both tasks
  * moved_TASK, noise_TASK (Monte Carlo), nll_TASK and nll_error_TASK (change of the mean
- * negative log density, error over points), low_TASK and high_TASK (quantiles 5 % and 95
- * % of moved over chips, where chips differ; all others are then means over chips)
- *   correlation    the same for correlation times in read intervals and few reads; its
+ * negative log density, with its error over points), low_TASK and high_TASK (quantiles 5
+ * % and 95 % of moved over chips, if chips differ; all other columns are then means over
+ * chips)
+ * - correlation: the same for correlation times in read intervals and few reads; its
  * noise is the movement by chance with that number of independent reads */
 #include <math.h>
 #include <stdio.h>
@@ -25,14 +30,15 @@ enum { SCALAR, TABLE, TASKS };
 enum { MOVED, NOISE, NLL, NLL_ERROR, LOW, HIGH, FIELDS, COLUMNS = 1 + TASKS * FIELDS };
 enum { SETTINGS_MOST = 12, FEW_READS = 100, CHIPS = 16, CHIPS_QUICK = 4 };
 
-/* Changes this large, in standard deviations, are what a user would notice. */
+/* Changes of this size or larger, in standard deviations, are what a user would
+ * notice. */
 static const double TOLERATED = 0.1;
 
 typedef struct imperfection {
-    const char *key; /* of xb_array, and the table's name */
-    const char
-        *need;  /* fact: the setting from which on (or up to which) it is tolerated */
-    bool fewer; /* small settings are the harmless ones */
+    const char *key;  /* key in xb_array, which is also the table's name */
+    const char *need; /* name of the fact: the setting from which on (or up to which) the
+                         change is tolerated */
+    bool fewer;       /* small settings are the harmless ones */
     double setting[SETTINGS_MOST];
 } imperfection;
 
@@ -73,7 +79,8 @@ typedef struct job {
     xb_array_task task[TASKS];
     struct array_cell *cell; /* [total], in the order in which tables take them */
     struct change *change;   /* [total] */
-    int64_t cells, taken;    /* listed, and taken by tables */
+    int64_t cells, taken;    /* number of cells listed, and of those already put into
+                                tables */
     int64_t done, total;     /* arrays read, for the progress bar */
 } job;
 
@@ -81,16 +88,17 @@ typedef struct change {
     double field[FIELDS];
 } change;
 
-/* One array to read, an item of the work: under a law, with a setting, or a few reads. */
+/* One array to read, which is an item of the work: under a law, with a setting, or with
+ * few reads. */
 typedef struct array_cell {
     int task;
-    const char *law; /* NULL: the array's own */
-    const char *key; /* NULL: nothing is set */
-    double value;    /* of the key; of few reads the correlation time */
+    const char *law; /* NULL: the array's own law */
+    const char *key; /* NULL: no number is set */
+    double value;    /* value of the key; with few reads, the correlation time */
     bool few;
 } array_cell;
 
-/* In a quick study every second one. */
+/* A quick study takes every second setting. */
 static int stride_of(const job *j) { return j->opt->quick ? 2 : 1; }
 
 static int settings_of(const job *j, const imperfection *p)
@@ -100,7 +108,7 @@ static int settings_of(const job *j, const imperfection *p)
     return (n + stride_of(j) - 1) / stride_of(j);
 }
 
-/* The ideal array with an on/off ratio of 10; one of its numbers may be another. */
+/* Makes the ideal array with an on/off ratio of 10; one of its numbers may be changed. */
 static xb_status ideal_array(xb_ctx *ctx, xb_array **out, const char *key, double value)
 {
     xb_array *array = NULL;
@@ -117,7 +125,7 @@ static xb_status ideal_array(xb_ctx *ctx, xb_array **out, const char *key, doubl
 
 /* ---- cells */
 
-/* (X18) of one chip. */
+/* (X18) The change on one chip. */
 static change change_of(const xb_assay_result *r)
 {
     const xb_distances *d = xb_assay_result_distance(r);
@@ -169,7 +177,7 @@ static xb_status read_few(job *j, const array_cell *cell, double *value, int64_t
     xb_array *array = NULL;
     xb_analog *analog = NULL;
     xb_analog_options opt = xb_analog_options_default();
-    opt.seed = j->opt->seed + 1; /* not the draws of the reference */
+    opt.seed = j->opt->seed + 1; /* different from the draws of the reference */
     XB_TRY(ideal_array(j->ctx, &array, "read_interval_ns", 1));
     xb_status status = xb_array_set(j->ctx, array, "correlation_time_ns", cell->value);
     if (status == XB_OK)
@@ -199,7 +207,8 @@ static xb_status measure_few(job *j, const array_cell *cell, change *out)
 
 static void add_cell(job *j, array_cell cell) { j->cell[j->cells++] = cell; }
 
-/* As run_shape, run_imperfection and run_correlation take them. */
+/* Lists the cells in the order in which run_shape, run_imperfection and run_correlation
+ * take them. */
 static void list_cells(job *j)
 {
     const char *device = j->opt->device_law ? j->opt->device_law : xb_law_text(j->device);
@@ -215,7 +224,7 @@ static void list_cells(job *j)
                                      .value = p->setting[k / TASKS * stride_of(j)]});
     }
     for (int t = 0; t < TASKS; t++) {
-        add_cell(j, (array_cell){.task = t, .few = true}); /* no correlation */
+        add_cell(j, (array_cell){.task = t, .few = true}); /* without correlation */
         for (int k = 0; k < XB_COUNT(times); k++)
             add_cell(j, (array_cell){.task = t, .few = true, .value = times[k]});
     }
@@ -355,7 +364,7 @@ static xb_status correlation_rows(job *j, xb_table *table, int task)
              "largest tolerable correlation time, in read intervals, for predictives of "
              "%d reads",
              FEW_READS);
-    /* 1.5 times the movement by chance with so few reads */
+    /* 1.5 times the movement by chance with this few reads */
     return need_fact(j, table, task, need, true, 1.5 * chance);
 }
 

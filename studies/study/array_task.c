@@ -15,7 +15,7 @@
 #include "study/scalar_model.h"
 
 enum { FIFTH = 5, FRIEDMAN_ROWS = 400, FRIEDMAN_INPUTS = 10 };
-enum { STREAM_X = 1010, STREAM_NOISE = 1011 }; /* tensors of the built-in table */
+enum { STREAM_X = 1010, STREAM_NOISE = 1011 }; /* tensor numbers for the built-in table */
 
 static xb_status take_rows(xb_ctx *ctx, xb_array_task *t)
 {
@@ -64,7 +64,7 @@ static xb_status digital_moments(xb_ctx *ctx, xb_array_task *t, int64_t draws,
 static xb_status finish(xb_ctx *ctx, xb_array_task *t, const xb_train_options *o,
                         const xb_array_sizes *sizes)
 {
-    enum { MORE = 4 }; /* draws behind the reference, over those of a case */
+    enum { MORE = 4 }; /* the reference has this many times the draws of a case */
     const xb_train_data data = {
         .x = t->train_x, .y = t->train_y, .n = t->n_train, .features = t->features};
     XB_TRY(xb_train(ctx, &t->model, NULL, &data, o));
@@ -139,7 +139,7 @@ static xb_status built_in(xb_ctx *ctx, xb_array_task *t, uint64_t seed)
     return XB_OK;
 }
 
-/* The target is named, or the last column. */
+/* The target is the named column, or the last one. */
 static xb_status read_frame(xb_ctx *ctx, xb_frame **out, const xb_study_options *opt)
 {
     char last[32];
@@ -183,7 +183,7 @@ xb_status xb_array_task_table(xb_ctx *ctx, xb_array_task *t, const xb_study_opti
     *t = (xb_array_task){0};
     XB_TRY(opt->data ? user_table(ctx, t, opt) : built_in(ctx, t, opt->seed));
     xb_train_options o = xb_train_options_default();
-    o.net = "dense 50, relu, dense 1"; /* no deeper one is tried */
+    o.net = "dense 50, relu, dense 1"; /* so that no deeper net is tried */
     o.seed = opt->seed;
     return finish(ctx, t, &o, sizes);
 }

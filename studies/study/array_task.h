@@ -11,12 +11,13 @@ typedef struct xb_array_task {
     xb_assay *assay;
     double *train_x, *train_y, *test_x, *test_y; /* [n_train or n_test][features] */
     int64_t n_train, n_test, features;
-    double *mean, *sd; /* [n_test] of the digital model's outputs, by many draws */
+    double *mean, *sd; /* [n_test] moments of the digital model's outputs, from many
+                          draws */
 } xb_array_task;
 
 typedef struct xb_array_sizes {
-    int64_t train, test; /* of the scalar experiment */
-    int64_t epochs;      /* of each of its phases */
+    int64_t train, test; /* numbers of points of the scalar experiment */
+    int64_t epochs;      /* epochs of each of its phases */
     int64_t reads;
 } xb_array_sizes;
 

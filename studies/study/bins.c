@@ -1,7 +1,7 @@
-/* bins.c: see bins.h. The width is Freedman and Diaconis' (1981), 2 IQR n^(-1/3), with
- * a smaller spread than the IQR where peaks are narrow, kept between 20 and 160 bins. A
- * converter shows as few distinct values at equal distances; bins that do not hold whole
- * steps would draw a comb. */
+/* bins.c: see bins.h. The width is that of Freedman and Diaconis (1981), 2 IQR n^(-1/3),
+ * with a smaller spread in place of the IQR if peaks are narrow; the number of bins stays
+ * between 20 and 160. A converter gives few distinct values at equal distances; bins that
+ * do not hold whole steps would look like a comb. */
 #include "study/bins.h"
 
 #include <math.h>
@@ -20,9 +20,9 @@ static double shortest_quarter(const double *x, int64_t n)
     return shortest;
 }
 
-/* With two narrow peaks the quartiles give their distance, not their width. A
- * quarter of a normal sample lies within IQR / 2.1; only where it does within IQR / 3.2
- * or less does it count. */
+/* With two narrow peaks the quartiles give their distance, not their width. A quarter of
+ * a normal sample lies within IQR / 2.1; the shortest quarter is used only if it is IQR /
+ * 3.2 or less. */
 static double plain_width(const double *x, int64_t n)
 {
     const double narrow = 3.2;
@@ -53,7 +53,7 @@ static xb_status find_gaps(xb_ctx *ctx, double **out, int64_t *count, const doub
     return XB_OK;
 }
 
-/* The converter's step; 0 where the values do not look like multiples of one. */
+/* The converter's step; 0 if the values do not look like multiples of one. */
 static xb_status find_step(xb_ctx *ctx, double *step, const double *x, int64_t n)
 {
     const double same = 0.02; /* relative: values are printed with few digits */

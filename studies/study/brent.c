@@ -13,7 +13,7 @@ enum { MAX_STEPS = 300 };
 /* The step from b that interpolation proposes, through (a, fa), (b, fb), (c, fc). */
 static double interpolated(double a, double fa, double b, double fb, double c, double fc)
 {
-    if (fa == fc || fb == fc || a == c) /* two points: the secant */
+    if (fa == fc || fb == fc || a == c) /* there are two points only: use the secant */
         return -fb * (b - a) / (fb - fa);
     double r = fb / fc, s = fb / fa, t = fa / fc;
     double p = s * (t * (r - t) * (c - b) - (1 - r) * (b - a));

@@ -4,9 +4,9 @@
  * Tables (law 1: the device, 2: bimodal, 3..: the user's):
  *   kl         law, seed, depth, width: the KL of its output from the Gaussian's, with
  *              its error, theory (G6), n_eff (G4), floor, nearest neighbours
- *   lines      law, depth, width: the same over seeds, to draw
- *   nets       seed, depth, width: moments of the output under Gaussian weights
- *   densities  depth, width, y, target, one column a law (first seed, chosen nets) */
+ *   lines      law, depth, width: the same over seeds, to draw nets       seed, depth,
+ *   width: moments of the output under Gaussian weights densities  depth, width, y,
+ *   target, one column per law (first seed, chosen nets) */
 #include <math.h>
 
 #include "study/energy_facts.h"
@@ -16,7 +16,8 @@ static const int64_t widths[] = {1, 2, 4, 8, 16, 32, 64, 128};
 static const int64_t quick_widths[] = {1, 4, 16};
 static const int64_t depths[] = {1, 2, 3, 4};
 
-/* Steps, then draws: of hidden layers, of outputs, of weights. */
+/* The columns are steps, then the numbers of draws: of hidden layers, of outputs, of
+ * weights. */
 static const xb_net_cells_standard forms[] = {
     [XB_FORM_NORMAL] = {widths, depths, XB_COUNT(widths), 3, 1, 10000, 1 << 16, 1 << 14,
                         2000},
@@ -51,8 +52,8 @@ static xb_status nets_table(xb_ctx *ctx, xb_study *study, const xb_net_cells *ce
     return XB_OK;
 }
 
-/* Over the seeds of one depth and width: geometric mean, and the range that is drawn:
- * lowest to highest, or twice the error where there is one seed. */
+/* Over the seeds of one depth and width: the geometric mean, and the range that is drawn,
+ * which is lowest to highest, or twice the error if there is one seed. */
 typedef struct line_point {
     double kl, low, high, theory, floor, n_eff;
 } line_point;

@@ -1,7 +1,7 @@
-/* energy_cell.c: see energy_cell.h. Densities and what follows from them come from
+/* energy_cell.c: see energy_cell.h. Densities and the numbers derived from them come from
  * crossbayes/density.h, n_eff from energy_slopes.c, the check by nearest neighbours from
- * compare/. The floor is the KL of two Gaussian runs of half the draws each: the blocks
- * behind a density, cut in two. */
+ * compare/. The floor is the KL of two Gaussian runs with half of the draws each: every
+ * second block behind a density, and the others. */
 #include "study/energy_cell.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ xb_energy_options xb_cell_training(const xb_cell_plan *plan, const xb_cell *cell
     o.steps = plan->steps;
     o.n_eff_penalty = plan->n_eff_penalty;
     if (plan->n_eff_penalty == 0)
-        o.backend = plan->backend; /* which has no such penalty */
+        o.backend = plan->backend; /* with the penalty, training runs on the CPU */
     return o;
 }
 
@@ -74,8 +74,8 @@ static void put(double *at, int number, xb_estimate e)
     at[number + 1] = e.std_error;
 }
 
-/* Mass of one density beyond `edge` on either side of `mean`; a grid point stands for
- * the interval around it, of which a part may be outside. */
+/* Mass of one density beyond `edge` on either side of `mean`; a grid point represents the
+ * interval around it, of which a part may be outside. */
 static double tail_mass(const xb_densities *d, const double *p, double mean, double edge)
 {
     const double *grid = xb_densities_grid(d), step = xb_densities_step(d);
@@ -87,7 +87,8 @@ static double tail_mass(const xb_densities *d, const double *p, double mean, dou
     return sum * step;
 }
 
-/* Of a law from the Gaussian; the blocks are independent, the laws within one not. */
+/* The difference of a law's tail mass from the Gaussian's. Blocks are independent of each
+ * other; the laws within a block are not. */
 static xb_estimate tail_gap(const xb_densities *d, int law, double mean, double edge)
 {
     double sum = 0, square = 0, blocks = xb_densities_block_count(d);
@@ -100,7 +101,7 @@ static xb_estimate tail_gap(const xb_densities *d, int law, double mean, double 
     return (xb_estimate){sum / blocks, sqrt(variance / (blocks - 1))};
 }
 
-/* The Gaussian's density at point i by the blocks with number `from` modulo 2. */
+/* The Gaussian's density at point i from the blocks whose number modulo 2 is `from`. */
 static double half_density(const xb_densities *d, int from, int64_t i)
 {
     double sum = 0;
@@ -120,7 +121,7 @@ static double two_runs(const xb_densities *d)
     return sum * xb_densities_step(d);
 }
 
-/* Straight lines between grid points; 0 outside. */
+/* Interpolates linearly between grid points; 0 outside. */
 static double at_place(const xb_densities *d, int law, double y)
 {
     const double *p = xb_densities_value(d, law);

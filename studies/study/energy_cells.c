@@ -1,7 +1,7 @@
 /* energy_cells.c: see energy_cells.h. A cell is one item of a piece of work, done by one
- * thread of one process with a context of its own; the most expensive cells start first,
- * so that none is left running alone at the end. A request to stop reaches all cells
- * under way; those finished are on disk. */
+ * thread of one process with its own context; the most expensive cells start first, so
+ * that none is left running alone at the end. A request to stop reaches all running
+ * cells; finished cells are on disk. */
 #include "study/energy_cells.h"
 
 #include <stdlib.h>
@@ -45,15 +45,15 @@ typedef struct cells_job {
     const char *dir;
     int64_t *order; /* [count] */
     xb_work *work;  /* item k is cell order[k] */
-    bool files;     /* other processes want them */
+    bool files;     /* whether other processes need the files */
     int64_t done;
     bool stop; /* a cell failed, or a stop was requested */
     xb_status status;
     char message[XB_MESSAGE_MAX];
-    xb_os_lock lock; /* of done, stop, status and message */
+    xb_os_lock lock; /* protects done, stop, status and message */
 } cells_job;
 
-/* Weights drawn and multiplied, up to a factor; never 0. */
+/* The number of weights drawn and multiplied, up to a factor; never 0. */
 static int64_t cost(const xb_cell *c)
 {
     return (c->depth - 1) * c->width * c->width + 32 * c->width + 64;
@@ -105,7 +105,7 @@ static void fail(cells_job *job, xb_status status, const xb_cell *cell, const ch
     xb_os_lock_give(&job->lock);
 }
 
-/* *out is NULL before. */
+/* *out is NULL on entry. */
 static xb_status get_model(xb_ctx *ctx, xb_model **out, const cells_job *job,
                            const xb_cell *cell)
 {
@@ -150,8 +150,9 @@ static xb_status get_cell(xb_ctx *ctx, const cells_job *job, int64_t item)
     return status;
 }
 
-/* A cell that is more than a thread's share of the work has all threads, since the others
- * would wait for it at the end; the rest has some, so that none is idle. */
+/* A cell that is more than one thread's share of the work gets all threads, because the
+ * others would wait for it at the end; the other cells get several, so that no thread is
+ * idle. */
 static int64_t threads_of(const cells_job *job, const xb_cell *cell)
 {
     const int64_t all = xb_ctx_threads(job->ctx);

@@ -31,7 +31,7 @@ static inline const double *xb_net_cells_values(const xb_net_cells *cells, int64
 }
 
 /* energy_state.c: files of one cell; `what` is "" for the model's name and "_numbers" for
- * that of its numbers. Where there is nothing of use, loading leaves *out as it is and
+ * that of its numbers. If there is no usable file, loading leaves *out unchanged and
  * *taken false. */
 enum { XB_CELL_PATH = 4096 };
 xb_status xb_cell_path(xb_ctx *ctx, char out[XB_CELL_PATH], const xb_cell *cell,

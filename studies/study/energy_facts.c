@@ -19,7 +19,7 @@ typedef struct about {
     xb_study *study;
     const xb_net_cells_setup *setup;
     int law;
-    const char *name; /* of the law */
+    const char *name; /* name of the law */
 } about;
 
 static const double *values_at(const about *a, int64_t i)
@@ -77,7 +77,7 @@ typedef struct power_law {
     double scatter_error;
 } power_law;
 
-/* Least squares of log KL against log of what `place` says. */
+/* Fits log KL by least squares against the logarithm of what `place` returns. */
 static power_law fit_power(const about *a, place_fn *place)
 {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
@@ -89,11 +89,11 @@ static power_law fit_power(const about *a, place_fn *place)
     power_law p = {(int64_t)n, NAN, NAN, NAN};
     double spread = xx - x * x / n, both = xy - x * y / n;
     if (n < 4 || !(spread > 0))
-        return p; /* two points for two parameters: no scatter to judge */
+        return p; /* two points determine two parameters and leave no scatter to judge */
     p.power = both / spread;
     double residual = sqrt(fmax(0, yy - y * y / n - p.power * both) / (n - 2));
     p.scatter = exp(residual);
-    p.scatter_error = p.scatter * residual / sqrt(2 * (n - 2)); /* normal residuals */
+    p.scatter_error = p.scatter * residual / sqrt(2 * (n - 2)); /* for normal residuals */
     return p;
 }
 
@@ -135,7 +135,8 @@ static xb_status theory_fact(const about *a)
 
 /* ---- is it the width? */
 
-/* Next wider net of the same depth and seed; -1: none. Cells lie by width. */
+/* The next wider net of the same depth and seed; -1: none. Cells are in the order of
+ * width. */
 static int64_t wider(const about *a, int64_t i)
 {
     const xb_cell *cell = a->setup->cells.cell;
@@ -146,7 +147,7 @@ static int64_t wider(const about *a, int64_t i)
     return next;
 }
 
-/* KL does not fall significantly. */
+/* Whether KL fails to fall significantly. */
 static bool stalls(const about *a, int64_t i, int64_t next)
 {
     double error = hypot(error_at(a, i), error_at(a, next));
@@ -170,7 +171,7 @@ static xb_status width_fact(const about *a)
         (long long)steps);
 }
 
-/* The net of largest KL among the widest. */
+/* The net with the largest KL among the widest. */
 static xb_status widest_fact(const about *a)
 {
     const xb_net_cells *cells = &a->setup->cells;
@@ -238,7 +239,7 @@ static xb_status mean_fact(xb_ctx *ctx, xb_study *study, const xb_net_cells *cel
         mean += step / n;
         square += step * (value - mean);
     }
-    if (isnan(mean)) return XB_OK; /* was not measured */
+    if (isnan(mean)) return XB_OK; /* it was not measured */
     return xb_study_add_fact(ctx, study, name, mean,
                              n > 1 ? sqrt(square / (n - 1) / n) : NAN, "%s", text);
 }

@@ -1,4 +1,4 @@
-/* energy_facts.h: what the energy study found, in words and numbers. */
+/* energy_facts.h: the facts of the energy study. */
 #ifndef XB_STUDY_ENERGY_FACTS_H
 #define XB_STUDY_ENERGY_FACTS_H
 

@@ -1,4 +1,4 @@
-/* energy_packed.c: a finished cell as bytes, from one process to another
+/* energy_packed.c: packs a finished cell into bytes for another process
  * (crossbayes/work.h): the sizes of its files, its numbers, then the files themselves, so
  * that the collecting process can put them where a single process would have. */
 #include <stdlib.h>
@@ -68,7 +68,7 @@ xb_status xb_cell_pack(xb_ctx *ctx, unsigned char **out, int64_t *size,
     return status;
 }
 
-/* Writes a file unless its bytes are there. */
+/* Writes a file unless it already has these bytes. */
 static xb_status restore(xb_ctx *ctx, const xb_cell *cell, const char *dir,
                          const char *ending, const unsigned char *bytes, size_t size)
 {

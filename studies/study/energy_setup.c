@@ -55,7 +55,7 @@ static xb_status make_laws(xb_ctx *ctx, xb_net_cells_setup *s, xb_cell_plan *pla
     return XB_OK;
 }
 
-/* Cells are small: `auto` is the CPU. */
+/* Cells are small, so `auto` means the CPU. */
 static const char *trained_on(const xb_ctx *ctx)
 {
     const char *backend = xb_ctx_backend(ctx);

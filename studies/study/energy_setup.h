@@ -26,7 +26,7 @@ typedef enum xb_net_cells_form {
 } xb_net_cells_form;
 
 /* Checks the options, makes the laws (Gaussian, device, bimodal, then the user's), lays
- * the cells out and runs them. form: [3], what is standard in each form. Free in any
+ * the cells out and runs them. form [3] holds the defaults of each form. Free it in any
  * case. */
 xb_status xb_net_cells_make(xb_ctx *ctx, xb_net_cells_setup *out, const xb_law *device,
                             const xb_study_options *opt,
@@ -39,7 +39,7 @@ const char *xb_net_cells_law_name(int law);
 /* Facts law_device, ...: what each law is, and its own KL from the Gaussian. */
 xb_status xb_net_cells_law_facts(xb_ctx *ctx, xb_study *study, const xb_cell_plan *plan);
 
-/* Table "kl": one row a law and cell. */
+/* Adds the table "kl" with one row for each law and cell. */
 xb_status xb_net_cells_kl_table(xb_ctx *ctx, xb_study *study, const xb_net_cells *cells);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct slopes_room {
     double *fourth;  /* [n] */
 } slopes_room;
 
-/* Adds one draw's share, 1 / draws of it. */
+/* Adds one draw, with weight 1 / draws. */
 static void add_draw(slopes_room *room, const float *sigma, int64_t n, double share)
 {
     for (int64_t i = 0; i < n; i++) {

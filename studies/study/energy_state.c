@@ -1,7 +1,7 @@
 /* energy_state.c: a finished cell on disk: its model (a model file like any other) and
- * its numbers, both safetensors, atomic. A file counts only if the settings written in
- * it are, letter for letter, those of now, laws and version included; any other file is
- * ignored. */
+ * its numbers. Both are safetensors and written atomically. A file is used only if the
+ * settings in it, including laws and version, are identical to the current ones; any
+ * other file is ignored. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ xb_status xb_cell_load_model(xb_ctx *ctx, xb_model **out, const xb_cell_plan *pl
 
 /* ---- numbers */
 
-/* NULL where memory has run out. */
+/* Returns NULL if memory has run out. */
 static json_t *laws_json(xb_ctx *ctx, const xb_cell_plan *plan)
 {
     json_t *list = json_array();

@@ -16,7 +16,7 @@
 
 enum { FACES_STREAM = 2000, PIECES = 64 };
 
-/* Uniform numbers that one face is made of, by what they are for. */
+/* The uniform numbers of one face, named by their use. */
 enum {
     U_AGE,
     U_LOOKS,
@@ -37,7 +37,7 @@ typedef struct colour {
 
 typedef struct face {
     colour skin, hair, back;
-    double x, y, size; /* of the head, in units of half the picture */
+    double x, y, size; /* position and size of the head, in units of half the picture */
     xb_face_signs signs;
 } face;
 
@@ -65,7 +65,8 @@ static colour mix(colour a, colour b, double t)
 
 static colour dim(colour a, double t) { return mix(a, (colour){0, 0, 0}, t); }
 
-/* How an age looks: off by a noise of four uniforms, of sd 2 + age / 20 years. */
+/* The age that a face seems to have: off by a noise of four uniforms, with an sd of 2 +
+ * age / 20 years. */
 static double looks(double age, const double *u)
 {
     double z = (u[0] + u[1] + u[2] + u[3] - 2) * sqrt(3);
@@ -94,7 +95,7 @@ static double inside(double x, double y, double a, double b)
     return clamp((1 - hypot(x / a, y / b)) * edge + 0.5);
 }
 
-/* The forehead's lines: `wrinkles` deep. */
+/* The lines of the forehead, of depth `wrinkles`. */
 static colour wrinkle(colour skin, double y, double depth)
 {
     const double top = -0.62, bottom = -0.28, lines = 3;
@@ -103,7 +104,7 @@ static colour wrinkle(colour skin, double y, double depth)
     return dim(skin, 0.55 * depth * wave * wave);
 }
 
-/* The colour at (x, y), the head's centre at 0 and its height 1. */
+/* The colour at (x, y), where the head has its centre at 0 and the height 1. */
 static colour paint(const face *f, double x, double y)
 {
     static const colour ink = {0.06, 0.05, 0.07}, lip = {0.60, 0.22, 0.22};

@@ -6,7 +6,7 @@
 
 xb_finding_kind xb_judge_excess(double excess, double error, double errors)
 {
-    double wide = errors * error; /* a NAN is on neither side */
+    double wide = errors * error; /* a NAN is on neither side of the limit */
     if (excess + wide <= 0) return XB_FINDING_AGREES;
     return excess - wide > 0 ? XB_FINDING_DIFFERS : XB_FINDING_UNCLEAR;
 }
@@ -47,7 +47,7 @@ double xb_rounded_off(double value)
     return fabs(value) < rounding ? 0 : value;
 }
 
-/* No number of a finding is that small but by rounding. */
+/* Numbers of findings are this small only by rounding. */
 static const double NOTHING = 1e-17;
 
 xb_shown xb_show(double value, double error)

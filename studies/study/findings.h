@@ -18,13 +18,14 @@ xb_finding_kind xb_judge(double value, double error, double limit, double errors
  * distance beyond the limit, because only bias makes it negative. */
 xb_finding_kind xb_judge_kl(double kl, double error, double limit, double errors);
 
-/* The same of what lies above a limit, with its sign. */
+/* The same for an excess over a limit, with its sign. */
 xb_finding_kind xb_judge_excess(double excess, double error, double errors);
 
-/* Of two parts of one claim: it differs if one does, agrees if both do. */
+/* For two parts of one claim: it differs if one part differs, and agrees if both
+ * agree. */
 xb_finding_kind xb_judge_both(xb_finding_kind a, xb_finding_kind b);
 
-/* The word for what was judged. */
+/* The words for each verdict. */
 typedef struct xb_finding_words {
     const char *agrees, *differs;
 } xb_finding_words;
@@ -45,7 +46,7 @@ typedef struct xb_shown {
 xb_shown xb_show(double value, double error);
 xb_shown xb_show_fact(const xb_study *study, const char *name);
 
-/* A cell by its column's name; NAN where table or column is not there. */
+/* A cell by its column's name; NAN if the table or the column does not exist. */
 double xb_table_at(const xb_table *t, int64_t row, const char *column);
 int64_t xb_table_length(const xb_table *t); /* 0 for NULL */
 

@@ -6,8 +6,9 @@
 
 #include "study/findings.h"
 
-static const double LEVEL = 0.01; /* of the p-value, as in a fit */
-static const double FEW = 100;    /* independent samples: too few to agree */
+static const double LEVEL = 0.01; /* threshold of the p-value, as in a fit */
+static const double FEW = 100;    /* fewer independent samples than this are too few to
+                                     agree */
 
 /* A rejection is conclusive; a test that does not reject may have had too few samples,
  * and then the fit says whether a Gaussian is close to them. */
@@ -56,7 +57,7 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
         xb_study_fact(study, "excess_kurtosis_device").value);
 }
 
-/* ---- exact errors: of rules and samplers, compared with one limit each */
+/* ---- exact errors of rules and samplers, each compared with a limit */
 
 static const char *limits_text(xb_finding_kind kind)
 {
@@ -93,8 +94,8 @@ xb_status xb_find_quadrature(xb_ctx *ctx, xb_study *study)
 
 xb_status xb_find_quantile(xb_ctx *ctx, xb_study *study)
 {
-    /* of mass; that of the single-precision table is 5e-7, or the rounding of a float
-     * where the law is steep (D9), and 1e-5 would show in 1e10 draws */
+    /* errors of mass: the single-precision table has 5e-7, or the rounding of a float if
+     * the law is steep (D9); an error of 1e-5 would show in 1e10 draws */
     const double single_most = 1e-5, double_most = 1e-11;
     double f = xb_study_fact(study, "sampler_u_error_float").value;
     double d = xb_study_fact(study, "sampler_u_error_double").value;

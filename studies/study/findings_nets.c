@@ -7,13 +7,14 @@
 #include "study/findings.h"
 
 static const double ERRORS = 3;
-/* KL of a shift by 0.045 standard deviations, hardly to be seen in 1000 outputs. */
+/* The KL of a shift by 0.045 standard deviations, which is hardly visible in 1000
+ * outputs. */
 static const double KL_MATTERS = 1e-3;
 static const double TAIL_MATTERS = 0.05; /* relative */
 
 static const xb_finding_words shape_words = {"shape does not matter", "shape matters"};
 
-enum { DEVICE = 1, BIMODAL = 2 }; /* as tables number laws */
+enum { DEVICE = 1, BIMODAL = 2 }; /* numbers of the laws in the tables */
 
 /* ---- energy */
 
@@ -50,7 +51,8 @@ static double width_below(const xb_table *t, double limit)
     return width;
 }
 
-/* From the widest down as long as shape does not matter; the widest itself if it does. */
+/* Goes from the widest nets down as long as the shape does not matter; returns the widest
+ * if it matters there. */
 static width_state judge_widths(const xb_table *t, int law)
 {
     width_state best = judge_width(t, law, width_below(t, INFINITY));
@@ -63,7 +65,7 @@ static width_state judge_widths(const xb_table *t, int law)
     return best;
 }
 
-/* The largest KL from the width on. */
+/* The row of the largest KL from this width on. */
 static int64_t worst_from(const xb_table *t, int law, double width)
 {
     int64_t worst = -1;
@@ -81,7 +83,7 @@ static xb_shown kl_shown(const xb_table *t, int64_t row)
                    xb_table_at(t, row, "kl_error"));
 }
 
-/* A remark on an estimate that is impossible. */
+/* A remark on a negative estimate, which cannot be true. */
 static const char *below_zero(const xb_table *t, int64_t row)
 {
     double kl = xb_rounded_off(xb_table_at(t, row, "kl"));
@@ -132,8 +134,9 @@ xb_status xb_find_energy(xb_ctx *ctx, xb_study *study)
 typedef struct tail_state {
     xb_finding_kind kind;
     int64_t nets, matter;
-    int64_t worst; /* row of the largest change that is beyond its errors, or of all */
-    double n_eff;  /* largest among nets where it matters */
+    int64_t worst; /* row of the largest change beyond its errors, or of the largest
+                      change */
+    double n_eff;  /* largest n_eff among nets where it matters */
 } tail_state;
 
 static bool larger(const xb_table *t, int64_t r, int64_t than)

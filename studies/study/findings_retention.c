@@ -16,7 +16,7 @@ static const struct way {
     {"pairs", "With each weight in its quietest pair of states,"},
 };
 
-/* "refresh it every 35 s (20 to 60)", or what bounds that. */
+/* Writes "refresh it every 35 s (20 to 60)", or a bound of that time. */
 static void refresh_text(char *out, size_t size, const xb_study *study, int way)
 {
     const xb_table *t = xb_study_table(study, "refresh");
@@ -54,7 +54,7 @@ static xb_status find_way(xb_ctx *ctx, xb_study *study, int way)
     snprintf(name, sizeof name, "loss_%s", ways[way].name);
     const xb_fact loss = xb_study_fact(study, name);
     const double limit = xb_study_fact(study, "loss").value;
-    const double gained = loss.value < 0 ? 0 : loss.value; /* NAN stays */
+    const double gained = loss.value < 0 ? 0 : loss.value; /* a NAN stays NAN */
     const xb_finding_kind kind = xb_judge(gained, loss.std_error, limit, ERRORS);
     refresh_text(refresh, sizeof refresh, study, way);
     snprintf(name, sizeof name, "half_%s", ways[way].name);

@@ -11,7 +11,7 @@ static const xb_finding_words same_words = {"same", "different"};
 
 /* ---- scalar */
 
-static const double GAP_MATTERS = 0.01; /* in sigma_e */
+static const double GAP_MATTERS = 0.01; /* in units of sigma_e */
 static const double RMSE_EXCESS = 0.1;  /* relative to the oracle's */
 static const double COVERAGE_MEANT = 0.95, COVERAGE_TOO_SURE = 0.85;
 
@@ -34,8 +34,8 @@ static xb_status find_learnt(xb_ctx *ctx, xb_study *study)
     xb_fact rmse = xb_study_fact(study, "rmse"),
             ideal = xb_study_fact(study, "rmse_ideal");
     double excess = rmse.value / ideal.value - 1;
-    double above =
-        excess < 0 ? 0 : excess; /* being better by luck is not a fault; NAN stays */
+    double above = excess < 0 ? 0 : excess; /* a better score than the oracle's is luck,
+                                               not a fault; a NAN stays NAN */
     xb_finding_kind kind =
         xb_judge(above, rmse.std_error / ideal.value, RMSE_EXCESS, ERRORS);
     double outside = xb_study_fact(study, "coverage95_out").value;
@@ -95,7 +95,8 @@ static xb_status find_calibrated(xb_ctx *ctx, xb_study *study)
     if (xb_table_length(t) == 0) return XB_OK;
     double coverage = xb_table_at(t, 0, "coverage95");
     double n = xb_study_fact(study, "test").value;
-    /* of a share that is right: beyond two of them it is not */
+    /* the standard error of the share of a calibrated predictive: beyond two of them it
+     * is not calibrated */
     double error = sqrt(COVERAGE_MEANT * (1 - COVERAGE_MEANT) / n);
     xb_finding_kind kind = xb_judge(coverage - COVERAGE_MEANT, 0, ERRORS * error, 0);
     int is = confidence_of(kind, coverage);
@@ -133,7 +134,8 @@ xb_status xb_find_utkface(xb_ctx *ctx, xb_study *study)
 
 static const double MOVED_MATTERS = 0.1; /* standard deviations of a predictive */
 
-/* "ADC bits", say: both tasks' needs, the harder one. NAN: none of those tried. */
+/* Writes e.g. the ADC bits needed, for the more demanding of the two tasks. NAN: none of
+ * those tried suffices. */
 static void need_text(char *out, size_t size, const xb_study *study, const char *key,
                       const char *what)
 {

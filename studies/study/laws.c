@@ -20,7 +20,7 @@
 enum {
     SAMPLES = 100000,
     SAMPLES_QUICK = 20000,
-    DENSITY_POINTS = 601, /* odd: 0 is one of them */
+    DENSITY_POINTS = 601, /* odd, so that 0 is one of them */
 };
 
 typedef struct laws_study {
@@ -28,7 +28,7 @@ typedef struct laws_study {
     xb_study *study;
     const xb_law *device;
     const xb_study_options *opt;
-    double *drawn;   /* owned: the synthetic sample */
+    double *drawn;   /* owned: the synthetic samples */
     const double *x; /* [n] */
     int64_t n;
     xb_fit *fit;
@@ -155,7 +155,7 @@ static double error_of_mean(double sum, double square, double n, double n_effect
     return sqrt(fmax(0, square / n - mean * mean) / n_effective);
 }
 
-/* (S4) from the samples' own scatter. */
+/* (S4) Errors from the scatter of the samples. */
 static shape_errors fitted_errors(const laws_study *s)
 {
     const xb_law *law = xb_fit_law(s->fit);
@@ -167,7 +167,7 @@ static shape_errors fitted_errors(const laws_study *s)
         double x = (s->x[i] - place.offset) / place.scale, z = (x - m.mean) / sd;
         double a = xb_law_log_pdf(law, x) + z * z / 2;
         double b = z * z * (z * z - 2 * beta) - 4 * m.skewness * z;
-        if (!isfinite(a)) continue; /* beyond the support */
+        if (!isfinite(a)) continue; /* outside the support */
         n++, kl += a, kl_square += a * a, k += b, k_square += b * b;
     }
     double independent = xb_fit_sample_effective(xb_fit_sample_info(s->fit));

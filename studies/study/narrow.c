@@ -1,11 +1,11 @@
-/* narrow.c: the study "narrow", the question the paper leaves open: does the shape of
- * the noise matter in narrow, deep nets? The nets of the energy study at widths 1 to 8
- * and depths to 8, and what changes with the law: mean, spread and tails of the output.
- * Tables (law 1: the device, 2: bimodal, 3..: the user's):
+/* narrow.c: the study "narrow", the question the paper leaves open: does the shape of the
+ * noise matter in narrow, deep nets? It uses nets of the energy study with widths 1 to 8
+ * and depths up to 8, and shows what changes with the law: mean, spread and tails of the
+ * output. Tables (law 1: the device, 2: bimodal, 3..: the user's):
  *   kl    as in the energy study
  *   gaps  law, seed, depth, width and their ranks, n_eff; then, each with its error,
  *         mean (in standard deviations), sd (relative), skewness, excess_kurtosis, and
- *         the mass beyond 2 and 3 standard deviations (relative): law less Gaussian */
+ *         the mass beyond 2 and 3 standard deviations (relative): law minus Gaussian */
 #include <math.h>
 #include <stdio.h>
 
@@ -17,7 +17,8 @@ static const int64_t depths[] = {1, 2, 3, 4, 6, 8};
 static const int64_t quick_widths[] = {1, 2, 4};
 static const int64_t quick_depths[] = {1, 4, 8};
 
-/* Steps, then draws: of hidden layers, of outputs, of weights. */
+/* The columns are steps, then the numbers of draws: of hidden layers, of outputs, of
+ * weights. */
 static const xb_net_cells_standard forms[] = {
     [XB_FORM_NORMAL] = {widths, depths, XB_COUNT(widths), XB_COUNT(depths), 1, 10000,
                         1 << 17, 0, 2000},
@@ -36,7 +37,7 @@ static const double RESOLVED = 3, MATTERS = 0.05;
 static const struct gap_kind {
     const char *name, *words;
     xb_cell_law_number number;
-    xb_cell_number unit; /* what it is relative to; XB_CELL_NUMBERS: nothing */
+    xb_cell_number unit; /* the number that it is relative to; XB_CELL_NUMBERS: none */
 } kinds[] = {
     {"mean", "mean of the output, in standard deviations", XB_CELL_MEAN_GAP, XB_CELL_SD},
     {"sd", "standard deviation, relative", XB_CELL_SD_GAP, XB_CELL_SD},

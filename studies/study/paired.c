@@ -1,7 +1,7 @@
 /* paired.c: sums over blocks of draws, and the jackknife over them. All laws use the same
  * random words for a draw, so the error of a difference is far below the error of either
- * law alone; leaving out one block of all laws at a time (C2) counts just that.
- * Antithetic pairs stay within a block. */
+ * law alone; leaving out one block of all laws at a time (C2) gives the error of that
+ * difference. Antithetic pairs stay within a block. */
 #include "study/paired.h"
 
 #include <math.h>
@@ -9,13 +9,13 @@
 
 #include "crossbayes/extend.h"
 
-enum { ALL = -1, ROOM = 4 << 20 /* values at a time */ };
+enum { ALL = -1, ROOM = 4 << 20 /* ROOM: number of values held at a time */ };
 
 typedef struct moments {
     double mean, sd;
 } moments;
 
-/* Of all draws but those of block `but`. */
+/* The moments of all draws except those of block `but`. */
 static moments moments_without(const xb_paired *p, int law, int64_t point, int but)
 {
     int64_t at = (law * p->points + point) * XB_PAIRED_BLOCKS;

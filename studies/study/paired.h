@@ -12,10 +12,10 @@ enum { XB_PAIRED_BLOCKS = 50, XB_PAIRED_LAWS = 3 };
 typedef struct xb_paired {
     int64_t points;
     int laws;
-    int64_t block;     /* draws in each */
+    int64_t block;     /* draws in each block */
     double *centre;    /* [points] subtracted from every value, so that sums stay exact */
     double *sum;       /* [laws][points][XB_PAIRED_BLOCKS] */
-    double *square;    /* as sum */
+    double *square;    /* [laws][points][XB_PAIRED_BLOCKS], like sum */
     double *aleatoric; /* [points] */
 } xb_paired;
 
@@ -34,8 +34,8 @@ void xb_paired_free(xb_paired *p);
 double xb_paired_mean(const xb_paired *p, int law, int64_t point);
 double xb_paired_sd(const xb_paired *p, int law, int64_t point);
 
-/* Of `law` from law 0: means in units of law 0's standard deviation, and the ratio of
- * standard deviations less 1. */
+/* The gaps between `law` and law 0: of means in units of law 0's standard deviation, and
+ * the ratio of standard deviations minus 1. */
 xb_paired_gap xb_paired_mean_gap(const xb_paired *p, int law, int64_t point);
 xb_paired_gap xb_paired_sd_gap(const xb_paired *p, int law, int64_t point);
 

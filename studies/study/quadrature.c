@@ -47,7 +47,7 @@ typedef struct subject {
     double exact[QUANTITIES];
 } subject;
 
-/* What the rules give for it. */
+/* The results of the rules for a law. */
 typedef struct results {
     const subject *of;
     int64_t rows;
@@ -72,7 +72,7 @@ static void rule_apply(double value[QUANTITIES], const xb_rule *rule, const xb_l
     value[KL] = xb_rule_kl_gaussian(rule, law, xb_law_mean(law), xb_law_sd(law));
 }
 
-/* NAN where the rule does not apply (XB_E_ARGUMENT), breaks (Wheeler's
+/* Values are NAN if the rule does not apply (XB_E_ARGUMENT), breaks down (Wheeler's
  * XB_E_NUMERIC) or cannot have exactly n points. */
 static xb_status rule_values(xb_ctx *ctx, double value[QUANTITIES], const xb_law *law,
                              int rule, int64_t n)

@@ -1,8 +1,8 @@
 /* quantile.c: the study "quantile", the paper's Fig. 3 and the bias that its Monte Carlo
- * cannot show: three one-polynomial quantiles of the device law, drawn whole and near u =
- * 0; the error of a Monte Carlo estimate of KL (device to matched Gaussian) made with
- * each; and the exact bias that each has at infinitely many draws. Such polynomials are
- * for mtj and ecram: other laws have the exact curve and the sampler alone. Tables:
+ * cannot show: three one-polynomial quantiles of the device law, drawn over all u and
+ * near u = 0; the error of a Monte Carlo estimate of KL (device to matched Gaussian) made
+ * with each; and the exact bias that each has at infinitely many draws. Such polynomials
+ * are for mtj and ecram: other laws have the exact curve and the sampler alone. Tables:
  *   curves, near_zero  u, exact, direct, corrected, spectral (degree 10)
  *   kl_error           draws, |estimate - exact| of each fit, std_error
  *   bias               degree, exact bias of the estimate with each fit
@@ -81,7 +81,7 @@ static xb_status curve_table(xb_ctx *ctx, xb_study *study, const char *name,
 
 /* ---- exact bias */
 
-/* E over u of log_ratio(G) by Gauss-Legendre in s, panel by panel, less the KL. */
+/* E over u of log_ratio(G) by Gauss-Legendre in s, panel by panel, minus the KL. */
 static double exact_bias(const xb_quantile_fit *fit, const xb_law *law,
                          const xb_rule *rule)
 {
@@ -154,8 +154,8 @@ static xb_status degree_tables(xb_ctx *ctx, xb_study *study, const xb_law *law)
 typedef struct monte_carlo {
     const fit_set *set;
     xb_stream where;
-    double (*sum)[FITS]; /* [pieces] of log_ratio */
-    double *square;      /* [pieces] of its square, spectral fit */
+    double (*sum)[FITS]; /* [pieces] sums of log_ratio */
+    double *square;      /* [pieces] sums of its square, for the spectral fit */
 } monte_carlo;
 
 /* PIECE draws, with the same u for every fit. */
@@ -227,14 +227,15 @@ static xb_status monte_carlo_run(xb_ctx *ctx, xb_study *study, const fit_set *se
 
 /* ---- the sampler */
 
-/* |Q(G) - v| where the draw is z standard deviations from the mean. */
+/* The size of Q(G) - v if the draw is z standard deviations from the mean. */
 static double mass_error(const xb_law *law, double z, double v, bool upper)
 {
     double x = xb_law_mean(law) + z * xb_law_sd(law);
     return fabs((upper ? xb_law_survival(law, x) : xb_law_cdf(law, x)) - v);
 }
 
-/* Masses a draw can have, (k + 1/2) 2^-32, evenly in log v from 2^-24 to 1/2. */
+/* Uses masses that a draw can have, (k + 1/2) 2^-32, evenly spaced in log v from 2^-24 to
+ * 1/2. */
 static xb_status sampler_table(xb_ctx *ctx, xb_study *study, const xb_law *law,
                                const xb_sampler *s)
 {

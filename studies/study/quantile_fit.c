@@ -22,7 +22,7 @@ enum { DEGREE_MAX = 200, CHECKS = 2000 };
 struct xb_quantile_fit {
     xb_quantile_kind kind;
     int degree;
-    double slope; /* K */
+    double slope; /* the slope K */
     double u_error;
     double coef[]; /* [degree + 1], Legendre */
 };

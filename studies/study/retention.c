@@ -1,15 +1,19 @@
 /* retention.c: the study "retention": predictions of a model on an array whose
  * conductances relax as a device file says, from 10 ms to 1e6 s after programming, on
- * several chips. Three ways to use the device's states (WAYS below). The table is the
- * user's or Friedman's function (array_task.h); nothing but relaxation disturbs the
- * array. Tables:
- *   scores    age_s, extrapolated (1: later than was measured), then for each way
- *             nll, loss (nll over that right after programming), coverage95 and rmse,
- * each with its error over chips chips     way, chip, age_s, nll, coverage95, rmse
- *   refresh   way, loss, seconds after which the mean loss passes it, low and high (one
- *             error), half: seconds by which half of the chips have passed it; empty: not
- *             within the ages
- *   states    conductance_us, spread_us at the last time, quiet (1: in the quiet range)
+ * several chips. It compares three ways to use the device's states (WAYS below). The
+ * table is the user's or Friedman's function (array_task.h); nothing but relaxation
+ * disturbs the array.
+ *
+ * Tables:
+ *
+ * - scores: age_s, extrapolated (1: later than was measured), then for each way nll, loss
+ * (nll minus that right after programming), coverage95 and rmse, each with its error over
+ * chips
+ * - chips: way, chip, age_s, nll, coverage95, rmse
+ * - refresh: way, loss, seconds after which the mean loss exceeds it, low and high (one
+ * standard error), half (seconds by which half of the chips have exceeded it); empty: not
+ * within the ages
+ * - states: conductance_us, spread_us at the last time, quiet (1: in the quiet range)
  */
 #include <math.h>
 #include <stdio.h>
@@ -122,7 +126,7 @@ static xb_status make_array(const job *j, xb_array **out, int way, double age)
     return status;
 }
 
-/* Scores predictions as an assay does, whatever noise the model has. */
+/* Scores predictions as an assay does, for any noise of the model. */
 static xb_status read_array(job *j, xb_assay *assay, int way, int chip, int age)
 {
     xb_array *array = NULL;
@@ -158,7 +162,7 @@ static xb_status read_chip(job *j, int chip)
     return status;
 }
 
-/* ---- a chip is an item of the work: its scores [WAYS][ages][SCORES] */
+/* ---- each chip is an item of the work, with its scores [WAYS][ages][SCORES] */
 
 static int64_t chip_scores(const job *j) { return (int64_t)WAYS * j->ages * SCORES; }
 
@@ -339,7 +343,7 @@ static xb_status refresh_table(job *j)
                              "nats: loss of log density at which a refresh is due");
 }
 
-/* Scores of a way right after programming, and what is lost at the last age that was
+/* The scores of a way right after programming, and the loss at the last age that was
  * measured. */
 static xb_status way_facts(job *j, int way)
 {
@@ -395,7 +399,7 @@ static void choose_ages(job *j)
     j->age[j->ages++] = 0;
     for (int i = 0; FIRST_AGE * pow(step, i) <= LAST_AGE * (1 + 1e-9); i++)
         j->age[j->ages++] = FIRST_AGE * pow(step, i);
-    for (int i = 1; i < j->ages; i++) { /* whole decades to the bit */
+    for (int i = 1; i < j->ages; i++) { /* so that whole decades are exact */
         const double decade = rint(log10(j->age[i]) * 2) / 2;
         j->age[i] = decade == rint(decade) ? pow(10, decade) : j->age[i];
     }

@@ -58,8 +58,8 @@ static double mean_loss(const double *loss, int64_t chips, int64_t ages, int64_t
     return sum / (double)(without < 0 ? chips : chips - 1);
 }
 
-/* The logarithm of the time at which the mean loss first passes the limit; -INFINITY and
- * INFINITY where that is outside the ages. */
+/* The logarithm of the time at which the mean loss first exceeds the limit; -INFINITY or
+ * INFINITY if that is outside the ages. */
 static double crossing(const double *loss, const double *age, int64_t chips, int64_t ages,
                        double limit, int64_t without)
 {
@@ -76,7 +76,8 @@ static double crossing(const double *loss, const double *age, int64_t chips, int
     return INFINITY;
 }
 
-/* The jackknife's standard error; NAN where leaving out a chip leaves the ages. */
+/* The jackknife standard error; NAN if leaving out a chip moves the crossing outside the
+ * ages. */
 static double jackknife(const double *loss, const double *age, int64_t chips,
                         int64_t ages, double limit)
 {
@@ -90,7 +91,7 @@ static double jackknife(const double *loss, const double *age, int64_t chips,
     return isfinite(square) ? sqrt(square * (n - 1) / n) : NAN;
 }
 
-/* How many chips have passed the limit by the time at which one of them does. */
+/* The number of chips that have exceeded the limit by the time at which this one does. */
 static int64_t passed_by(const double *loss, const double *age, int64_t chips,
                          int64_t ages, double limit, double at)
 {
@@ -100,7 +101,7 @@ static int64_t passed_by(const double *loss, const double *age, int64_t chips,
     return count;
 }
 
-/* The earliest passing of a chip by which half of them have passed. */
+/* The earliest time by which half of the chips have exceeded the limit. */
 static double half_passed(const double *loss, const double *age, int64_t chips,
                           int64_t ages, double limit)
 {

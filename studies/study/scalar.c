@@ -3,11 +3,16 @@
  * bimodal weights of the same means and variances, with the same random words for each
  * draw; it is compared with a net trained with the device law and one with the paper's
  * literal setting. Everything is repeated over seeds fixed beforehand: seed, seed + 1,
- * ... Tables: bands   x, truth, true_sd, aleatoric, mean and epistemic of each law (first
- * seed) data    x, y: some of the points learnt from (first seed) scores  seed, case
- * (xb_scalar_case), and what it scores in range and out of it gaps    seed, x,
- * differences from gaussian: of means in sigma_e, of sigma_e in parts of it, with their
- * Monte Carlo errors */
+ * ...
+ *
+ * Tables:
+ *
+ * - bands: x, truth, true_sd, aleatoric, mean and epistemic of each law (first seed)
+ * - data: x, y of some of the training points (first seed)
+ * - scores: seed, case (xb_scalar_case), and its scores inside and outside the training
+ * range
+ * - gaps: seed, x, differences from gaussian with their Monte Carlo errors: of means in
+ * units of sigma_e, of sigma_e relative to it */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +28,7 @@ enum { GAUSSIAN, DEVICE, BIMODAL, LAWS };
 enum { IN, OUT, REGIONS };
 enum { TRAIN_POINTS = 10000, SHOWN_POINTS = 400, SEEDS_MOST = 5 };
 
-/* What a case scores: columns of `scores` after seed and case. */
+/* The scores of a case: columns of `scores` after seed and case. */
 enum {
     RMSE,
     NLL,
@@ -48,8 +53,8 @@ typedef struct plan {
     int seeds;
     int64_t grid;          /* points in [-1.5, 1.5] */
     int64_t draws;         /* for differences between laws */
-    int64_t score_draws;   /* for scores */
-    int64_t test[REGIONS]; /* points scored */
+    int64_t score_draws;   /* draws for the scores */
+    int64_t test[REGIONS]; /* numbers of points scored */
 } plan;
 
 static const plan full_plan = {SEEDS_MOST, 121, 200000, 1000, {4000, 2000}};
@@ -82,7 +87,7 @@ static xb_predict_options predict_options(const job *s, uint64_t seed)
     return o;
 }
 
-/* rmse, nll and coverage in the range learnt from and outside. */
+/* Computes rmse, nll and coverage inside and outside the training range. */
 static xb_status score(job *s, double *result, const xb_model *model, const xb_law *law,
                        uint64_t seed)
 {
@@ -110,7 +115,8 @@ static xb_status score(job *s, double *result, const xb_model *model, const xb_l
     return XB_OK;
 }
 
-/* Mean sigma_e over the grid in and out of range; mean error of sigma_a in it. */
+/* The mean sigma_e over the grid inside and outside the training range, and the mean
+ * error of sigma_a inside it. */
 static void spread_fields(const job *s, double *result, const xb_paired *p, int law)
 {
     double sum[REGIONS] = {0}, error = 0;
@@ -177,7 +183,7 @@ static xb_status train(job *s, xb_model **out, double *sigma, const xb_train_opt
     return XB_OK;
 }
 
-/* The laws swapped under one model; with one law, `first` is its case. */
+/* Evaluates one model under several laws; with one law, `first` is its case. */
 static xb_status ask(job *s, int k, int first, int laws, const xb_model *model,
                      const xb_law *const *law, int64_t draws, double sigma)
 {
@@ -202,7 +208,7 @@ static xb_status ask(job *s, int k, int first, int laws, const xb_model *model,
 static xb_status run_case(job *s, int k, int first, int laws, const xb_law *const *law,
                           const xb_train_options *o)
 {
-    enum { FEWER = 10 }; /* draws where laws are not compared */
+    enum { FEWER = 10 }; /* number of draws if laws are not compared */
     int64_t draws = laws == LAWS ? s->plan.draws : s->plan.draws / FEWER;
     xb_model *model = NULL;
     double sigma = NAN;

@@ -15,8 +15,8 @@ typedef enum xb_scalar_case {
     XB_SCALAR_CASES
 } xb_scalar_case;
 
-/* Needs the tables `scores` and `gaps`. Errors are over seeds; with one, over test
- * points, NAN where there is none. */
+/* Needs the tables `scores` and `gaps`. Errors are over seeds; with one seed, over test
+ * points, or NAN if the score has none. */
 xb_status xb_scalar_facts(xb_ctx *ctx, xb_study *study);
 
 #endif

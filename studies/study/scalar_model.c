@@ -26,7 +26,7 @@ double xb_scalar_noise_sd(double x, xb_noise_scale scale)
     return scale == XB_NOISE_SCALE_MAX ? 0.1 * fmax(1, x) : 0.1 * fabs(fmin(1, x));
 }
 
-/* Uniform on the set, u in (0, 1). */
+/* A uniform point of the set from u in (0, 1). */
 static double place(double u, xb_scalar_set set)
 {
     if (set != XB_SCALAR_TEST_OUT) return XB_SCALAR_KNOWN * (2 * u - 1);
@@ -47,8 +47,8 @@ void xb_scalar_draw(double *x, double *y, int64_t n, uint64_t seed, xb_scalar_se
     }
 }
 
-/* What both settings share: the paper's net, prior N(0, 1) on its kernels, biases as
- * the first phase left them, noise from a second net. */
+/* What both settings share: the paper's net, the prior N(0, 1) on its kernels, biases
+ * that stay as the first phase left them, and noise from a second net. */
 static xb_train_options common(uint64_t seed)
 {
     xb_train_options o = xb_train_options_default();

@@ -12,8 +12,8 @@
 
 typedef enum xb_scalar_set {
     XB_SCALAR_TRAIN,
-    XB_SCALAR_TEST_IN, /* the range learnt from */
-    XB_SCALAR_TEST_OUT /* on both sides of it */
+    XB_SCALAR_TEST_IN, /* inside the training range */
+    XB_SCALAR_TEST_OUT /* on both sides outside it */
 } xb_scalar_set;
 
 double xb_scalar_truth(double x); /* sin 2 pi x */

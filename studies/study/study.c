@@ -53,7 +53,7 @@ struct xb_study {
     int64_t n_findings, finding_capacity;
     char *device;
     char *command;
-    char unit[sizeof((xb_law_place *)NULL)->unit]; /* of the samples; "": not known */
+    char unit[sizeof((xb_law_place *)NULL)->unit]; /* unit of the samples; "": unknown */
     uint64_t seed;
 };
 

@@ -43,7 +43,7 @@ extern const xb_study_kind xb_study_retention;
 xb_status xb_study_new(xb_ctx *ctx, xb_study **out, const char *name, const char *device,
                        uint64_t seed);
 
-/* The table belongs to the study; *out is borrowed. All cells empty at first. */
+/* The table belongs to the study; *out is borrowed. All cells are empty at first. */
 xb_status xb_study_new_table(xb_ctx *ctx, xb_study *study, xb_table **out,
                              const char *name, int64_t rows, int columns,
                              const char *const *column_names);
@@ -63,13 +63,13 @@ xb_status xb_study_set_command(xb_ctx *ctx, xb_study *study, const char *command
 xb_status xb_study_add_fact(xb_ctx *ctx, xb_study *study, const char *name, double value,
                             double std_error, const char *format, ...) XB_PRINTF(6, 7);
 
-/* The fact of that name; a value of NAN where there is none. */
+/* The fact of that name; its value is NAN if there is none. */
 xb_fact xb_study_fact(const xb_study *study, const char *name);
 
 xb_status xb_study_add_finding(xb_ctx *ctx, xb_study *study, xb_finding_kind kind,
                                const char *word, const char *format, ...) XB_PRINTF(5, 6);
 
-/* "none", "agrees", "differs", "unclear": what files say. */
+/* "none", "agrees", "differs", "unclear": the names in files. */
 const char *xb_finding_name(xb_finding_kind kind);
 
 /* findings_laws.c, findings_nets.c, findings_tasks.c, findings_retention.c */

@@ -105,7 +105,7 @@ static xb_status fill(xb_ctx *ctx, xb_study *study, const json_t *root, const ch
     return read_facts(ctx, study, root, path);
 }
 
-/* Written as text where it is beyond JSON's integers. */
+/* The seed is text if it is beyond JSON's integers. */
 static uint64_t read_seed(const json_t *seed)
 {
     const char *text = json_string_value(seed);

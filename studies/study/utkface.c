@@ -1,13 +1,17 @@
-/* utkface.c: the study "utkface", the paper's Fig. 6: the age of a face by a
- * convolutional net, trained as an ordinary one first and then with random kernels,
- * Gaussian ones and, from the same start, the device's; each of the two nets is evaluated
- * under Gaussian, device and bimodal kernels. Images come from UTKFace as downloaded, or
- * are synthetic (faces.c); no image leaves the study. Tables: calibration  level, band (2
- * sd of the share of n test faces if all is right), then for each case the share of ages
- * inside the central interval of that level and its Monte Carlo error scores       a row
- * for each case, in years, with errors over faces and over draws trace        stage (1
- * ordinary, 2 Gaussian, 3 device), epoch, f, validation, sigma A case is the law of
- * training and the law of evaluation. */
+/* utkface.c: the study "utkface", the paper's Fig. 6: a convolutional net predicts the
+ * age of a face. It is first trained as an ordinary net and then, from the same start,
+ * with Gaussian kernels and with the device's; each of these two nets is evaluated under
+ * Gaussian, device and bimodal kernels. Images come from UTKFace as downloaded, or are
+ * synthetic (faces.c); no image leaves the study. A case is the law of training and the
+ * law of evaluation.
+ *
+ * Tables:
+ *
+ * - calibration: level, band (2 sd of the share of n test faces for a calibrated
+ * predictive), then for each case the share of ages inside the central interval of that
+ * level and its Monte Carlo error
+ * - scores: a row for each case, in years, with errors over faces and over draws
+ * - trace: stage (1 ordinary, 2 Gaussian, 3 device), epoch, f, validation, sigma */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +30,7 @@
 
 enum { GAUSSIAN, DEVICE, BIMODAL, LAWS };
 enum { TRAINED = 2, CASES = TRAINED * LAWS };
-enum { GROUPS = 4 }; /* of draws, for the Monte Carlo error of a curve */
+enum { GROUPS = 4 }; /* groups of draws, for the Monte Carlo error of a curve */
 enum { STAGE_MLE, STAGE_GAUSSIAN, STAGE_DEVICE, STAGES };
 
 typedef struct job {
@@ -37,7 +41,7 @@ typedef struct job {
     xb_utkface_nets nets;
     const xb_law *law[LAWS];
     xb_images *images;
-    int64_t *select; /* rows to train on, then those held out */
+    int64_t *select; /* rows to train on, then the validation rows */
     int64_t n, held;
     int64_t *test;
     int64_t n_test;
@@ -70,7 +74,8 @@ static xb_status open_images(job *s)
     return xb_images_open(s->ctx, &s->images, s->opt->data, &o);
 }
 
-/* Rows of a part, or `most` of them spread evenly: names are in the order of ages. */
+/* Takes the rows of a part, or `most` of them spread evenly, because the names are in the
+ * order of ages. */
 static xb_status take_part(job *s, int64_t **rows, int64_t *n, xb_part part, int64_t most)
 {
     XB_TRY(xb_images_select(s->ctx, rows, n, s->images, part, true));
@@ -112,7 +117,7 @@ static xb_status make_room(job *s)
     return XB_OK;
 }
 
-/* Of one guess a face, `stride` apart, with its error over faces (C11). */
+/* RMSE of one guess for each face, `stride` apart, with its error over faces (C11). */
 static xb_utkface_rmse rmse_of(const job *s, const double *guess, int64_t stride)
 {
     double square = 0, fourth = 0, n = (double)s->n_test;
@@ -162,7 +167,7 @@ static xb_status train(job *s, xb_model **out, int stage, xb_train_options *o)
     return xb_train(s->ctx, out, &s->report[stage], &data, o);
 }
 
-/* Those of a run before this one, or of this one when all is done. */
+/* Removes the checkpoints of an earlier run, or of this one at its end. */
 static void remove_checkpoints(const job *s)
 {
     char path[4096];
@@ -171,7 +176,7 @@ static void remove_checkpoints(const job *s)
         if (checkpoint_path(s, path, stage)) (void)xb_os_unlink(path);
 }
 
-/* ---- asking */
+/* ---- evaluating */
 
 static xb_status draw(job *s, const xb_model *model, const xb_law *law, int64_t draws)
 {
@@ -191,8 +196,8 @@ static xb_mixture mixture(const job *s, int64_t first, int64_t draws)
                         .sd_shared = true};
 }
 
-/* Standard deviation of each share over groups of draws, of which the whole is the
- * mean: (C2) without the overlap. */
+/* The standard deviation of each share over groups of draws, whose mean is the whole:
+ * (C2) without the overlap. */
 static xb_status curve_error(job *s, double *error)
 {
     const int levels = XB_CALIBRATION_LEVELS;

@@ -1,7 +1,7 @@
-/* utkface_facts.c: counts, the RMSE of each case (in percent of 116 years, as the paper
- * has it), and how far the laws are apart; the other scores are in their table. Errors
- * are Monte Carlo errors over weight draws: all cases see the same faces; those of the
- * two nets without draws are over faces. */
+/* utkface_facts.c: counts, the RMSE of each case (in percent of 116 years, as in the
+ * paper), and how far the laws are apart; the other scores are in their table. Errors are
+ * Monte Carlo errors over weight draws, because all cases see the same faces; errors of
+ * the two nets without draws are over faces. */
 #include "study/utkface_facts.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@ typedef struct xb_utkface_rmse {
     double value, error; /* over faces */
 } xb_utkface_rmse;
 
-/* What the tables do not hold; in years. */
+/* The numbers that the tables do not hold; in years. */
 typedef struct xb_utkface_results {
     const xb_image_report *report;
     int64_t train, held, test, size;

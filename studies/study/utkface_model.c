@@ -11,7 +11,7 @@
 
 enum { BATCH = 100, VALIDATION_DRAWS = 4 };
 
-/* Real or drawn faces, in full or quick. */
+/* Plans for real or synthetic faces, each in full and quick. */
 /* clang-format off */
 static const xb_utkface_plan plans[2][2] = {
     {{.size = 100, .held = 1000, .momentum = 0.99, .blocks = 4, .filters = 16,
@@ -79,7 +79,7 @@ xb_train_options xb_utkface_mle(const xb_utkface_plan *plan, const xb_utkface_ne
     o.mle_epochs = plan->mle_epochs;
     o.epochs = 0;
     o.adam.rate = plan->mle_rate;
-    o.sigma = 1e-9; /* none yet */
+    o.sigma = 1e-9; /* practically no noise yet */
     return o;
 }
 

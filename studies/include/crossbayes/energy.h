@@ -21,17 +21,18 @@
 extern "C" {
 #endif
 
-/* The mean of the loss if f is standard normal, which no other law goes below. */
+/* The mean of the loss if f is standard normal; every other law has a larger one. */
 #define XB_ENERGY_LEAST 1.446409084632077
 
 typedef struct xb_energy_options {
     size_t struct_size;
-    int64_t width;        /* 16: of every hidden layer, 1 to 4096 */
-    int64_t depth;        /* 2: hidden layers, 1 to 64 */
+    int64_t width;        /* 16: units of every hidden layer, 1 to 4096 */
+    int64_t depth;        /* 2: number of hidden layers, 1 to 64 */
     bool kernels_only;    /* false: biases are random too */
     int64_t steps;        /* 10000 */
-    int64_t draws;        /* 100 of the net's output a step, 2 to 4096 */
-    double rate;          /* 1e-3: Adam's, falling to 0 along a cosine */
+    int64_t draws;        /* 100: draws of the net's output per step, 2 to 4096 */
+    double rate;          /* 1e-3: Adam's learning rate, which falls to 0 along a
+                             cosine */
     double n_eff_penalty; /* 0: weight of the penalty that keeps n_eff large (G5) */
     uint64_t seed;        /* 1 */
     const char *backend;

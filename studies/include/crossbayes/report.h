@@ -31,7 +31,7 @@ typedef enum xb_figure_format {
 XB_API xb_status xb_report_study(xb_ctx *ctx, const xb_study *study, const char *dir,
                                  unsigned formats);
 
-/* Histogram, fitted density and Q-Q plot of a fit. `path` without extension; its folder
+/* Histogram, fitted density and Q-Q plot of a fit. `path` has no extension; its folder
  * must exist. */
 XB_API xb_status xb_report_fit(xb_ctx *ctx, const xb_fit *fit, const double *x, int64_t n,
                                const char *path, unsigned formats);
@@ -49,7 +49,7 @@ XB_API xb_status xb_report_device(xb_ctx *ctx, const xb_device *device, const ch
                                   unsigned formats);
 
 /* Plans (crossbayes/files.h) the files that a figure will write: NAME.gp, NAME.dat and
- * its formats; `path` without extension. The other functions plan files in a folder that
+ * its formats; `path` has no extension. The other functions plan files in a folder that
  * need not exist yet. */
 XB_API xb_status xb_report_plan(xb_ctx *ctx, const char *path, unsigned formats,
                                 const char *label);
@@ -60,25 +60,26 @@ XB_API xb_status xb_report_plan_study(xb_ctx *ctx, const char *study, const char
 
 /* Scores against a number that was swept: column 0 is the number, and each score then has
  * three columns: NAME, NAME_error and NAME_digital (the level without arrays) or
- * NAME_tolerance, and perhaps NAME_q05 and NAME_q95 (a band, over chips). A panel for
- * each score, at most ten; other columns are left out. `path` without extension. */
+ * NAME_tolerance, and perhaps NAME_q05 and NAME_q95 (a band, over chips). There is one
+ * panel for each score, at most ten; other columns are left out. `path` has no
+ * extension. */
 XB_API xb_status xb_report_sweep(xb_ctx *ctx, const xb_table *table, const char *path,
                                  unsigned formats);
 
 /* Energy of a draw by layer and part on an array (the first twelve layers), and of the
- * whole net beside the other designs of the model, parts stacked; a bar for either end of
- * the published numbers. `path` without extension. */
+ * whole net beside the other designs of the model, with parts stacked and one bar for
+ * each end of the published numbers. `path` has no extension. */
 XB_API xb_status xb_report_costs(xb_ctx *ctx, const xb_cost_model *cost, const char *path,
                                  unsigned formats);
 
 /* A search for a design: loss of quality over energy and over time, the fronts with their
- * errors, the limit, the choice. `path` without extension. */
+ * errors, the limit and the choice. `path` has no extension. */
 XB_API xb_status xb_report_design(xb_ctx *ctx, const xb_design *design, const char *path,
                                   unsigned formats);
 
-/* A page: one HTML file with its figures inside. No scripts, nothing from elsewhere (its
- * own policy forbids both), light and dark, for phones and for paper. All text is plain
- * text and escaped; the same calls give the same bytes.
+/* A page is one HTML file with its figures inside. It has no scripts and loads nothing
+ * from elsewhere (its own policy forbids both); it suits light and dark screens, phones
+ * and paper. All text is plain text and escaped; the same calls give the same bytes.
  *
  *     xb_page *page = NULL;
  *     if (xb_page_create(ctx, &page, "Device 7", "What its noise does.") != XB_OK) ...

@@ -37,10 +37,10 @@ typedef enum xb_effort {
 typedef struct xb_reproduce_options {
     size_t struct_size;
     xb_effort effort;
-    unsigned figures; /* bit n: Fig. n is wanted; 0: all of them */
-    const char
-        *faces; /* the folder of UTKFace; NULL: synthetic faces, which prove nothing */
-    unsigned formats; /* of figures; SVG is always made */
+    unsigned figures;  /* bit n: Fig. n is wanted; 0: all of them */
+    const char *faces; /* the folder of UTKFace; NULL: synthetic faces, which say nothing
+                          about the claims */
+    unsigned formats;  /* formats of the figures; SVG is always made */
     uint64_t seed;
 } xb_reproduce_options;
 
@@ -63,7 +63,7 @@ typedef struct xb_claim {
 
 typedef struct xb_reproduction xb_reproduction;
 
-/* Plans (crossbayes/files.h) what xb_reproduce may write. */
+/* Plans the files (crossbayes/files.h) that xb_reproduce may write. */
 XB_API xb_status xb_reproduce_plan(xb_ctx *ctx, const char *dir, const char *label);
 
 /* Progress is reported for the whole run, in thousandths. opt NULL: the defaults. */

@@ -28,7 +28,8 @@ typedef struct xb_study_options {
     int64_t noise_n;
     const char *data;           /* array, retention: a table to learn, NULL: a built-in;
                                    utkface: the folder, or "synthetic" */
-    const char *target;         /* its column, name or number; NULL: the last */
+    const char *target;         /* target column of the table, name or number; NULL: the
+                                   last */
     xb_noise_scale noise_scale; /* scalar */
     int64_t size;               /* utkface: side of an image; 0: the study's own */
     const char *cache;          /* utkface: file of decoded images; NULL: as for
@@ -106,8 +107,8 @@ typedef struct xb_finding {
 XB_API int64_t xb_study_finding_count(const xb_study *study);
 XB_API xb_finding xb_study_finding_at(const xb_study *study, int64_t i); /* borrowed */
 
-/* Plans (crossbayes/files.h) what xb_study_run writes with these options, checkpoints and
- * finished nets, and xb_study_write to `dir`. */
+/* Plans the files (crossbayes/files.h) that xb_study_run writes with these options
+ * (checkpoints and finished nets) and that xb_study_write writes to `dir`. */
 XB_API xb_status xb_study_plan(xb_ctx *ctx, const char *name, const xb_study_options *opt,
                                const char *dir, const char *label);
 /* Writes NAME.json (facts, findings, provenance, list of tables) and one CSV file per
