@@ -126,10 +126,27 @@ static void time_fused(const char *law, xbc_source source, int64_t n, int64_t ro
 
 static void run_grouped(void *job) { xbc_grouped_forward(job); }
 
-/* `rows` inputs with one draw. */
+/* How far the two ways are apart: |a - b| / |a| of n numbers on the device. */
+static double apart(const float *a, const float *b, int64_t n)
+{
+    const size_t bytes = (size_t)n * sizeof *a;
+    float *u = malloc(bytes), *v = malloc(bytes);
+    double difference = 0, norm = 0;
+    if (!u || !v) stop("no memory");
+    xbc_get(u, a, bytes), xbc_get(v, b, bytes);
+    for (int64_t i = 0; i < n; i++) {
+        const double x = (double)u[i], d = x - (double)v[i];
+        difference += d * d, norm += x * x;
+    }
+    free(u), free(v);
+    return sqrt(difference / norm);
+}
+
+/* `rows` inputs with one draw, without and with what Hopper GPUs alone have. */
 static void time_grouped(const char *law, xbc_source source, int64_t n, int64_t rows)
 {
     if (!xbc_grouped_suits(&source, n)) return;
+    float *y[2];
     xbc_grouped job = {
         .source = source,
         .rows = rows,
@@ -137,15 +154,19 @@ static void time_grouped(const char *law, xbc_source source, int64_t n, int64_t 
         .groups = 1,
         .in = n,
         .out = n,
-        .y = taken((size_t)(rows * n) * sizeof(float)),
         .x = numbers(rows * n, -1, 1),
         .mu = numbers(n * n, -1, 1),
         .sigma = numbers(n * n, 0.1, 0.5),
         .room = taken((size_t)xbc_grouped_room(rows, rows, n, n) * sizeof(float))};
-    double seconds = seconds_of(run_grouped, &job);
-    printf("inputs-%lld %s %lld %.4g\n", (long long)n, law, (long long)rows,
-           (double)(n * n) / seconds);
-    xbc_release(job.y), xbc_release(job.room);
+    for (int wide = 0; wide < 2; wide++) {
+        job.y = y[wide] = taken((size_t)(rows * n) * sizeof(float));
+        job.wide = wide;
+        double seconds = seconds_of(run_grouped, &job);
+        printf("inputs-%lld%s %s %lld %.4g\n", (long long)n, wide ? "-wide" : "", law,
+               (long long)rows, (double)(n * n) / seconds);
+    }
+    printf("# the two are apart by %.2g\n", apart(y[0], y[1], rows * n));
+    xbc_release(y[0]), xbc_release(y[1]), xbc_release(job.room);
 }
 
 /* The same as layers do it with more inputs: weights drawn to memory, then a product. */
@@ -268,6 +289,7 @@ int main(void)
         time_fused(laws[i], source, 4096, 16);
         time_grouped(laws[i], source, 4096, 16);
         time_grouped(laws[i], source, 4096, 64);
+        time_grouped(laws[i], source, 4096, 128);
         time_grouped(laws[i], source, 4096, 256);
         time_grouped(laws[i], source, 1024, 256);
         time_shared(laws[i], source, 4096, 256);

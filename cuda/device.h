@@ -33,6 +33,7 @@ void xbc_copy(void *to, const void *from, size_t bytes);
 void xbc_clear(void *to, size_t bytes);
 void xbc_wait(void);
 int xbc_processors(void);
+bool xbc_hopper(void);          /* the device has what Hopper GPUs alone have */
 int64_t xbc_shared_bytes(void); /* of a block, at most */
 void xbc_fill(float *to, float value, int64_t n);
 void xbc_gather(void *to, const void *from, const int32_t *row, int64_t rows,
@@ -115,12 +116,13 @@ int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out);
 void xbc_fused_forward(const xbc_fused *job);
 
 /* (N9) Dense, `group` examples a draw on tensor cores, the first group shorter by `skip`:
- * accurate to 2^-16 of the sum of |x| |w|. `room`: xbc_grouped_room() floats. */
+ * accurate to 2^-16 of the sum of |x| |w|. `room`: xbc_grouped_room() floats. `wide`: by
+ * what Hopper GPUs alone have, where it can (device_wide.cu). */
 typedef struct xbc_grouped {
     xbc_source source;
     xb_stream where;
     int64_t first; /* element of the first group's draw, a multiple of 64 */
-    bool negate;
+    bool negate, wide;
     int64_t rows, in, out, group, groups, skip; /* groups: at most XBC_GROUPS */
     float *y;
     const float *x, *mu, *sigma, *bias; /* bias [groups][out]; NULL: none */

@@ -13,6 +13,7 @@
  * sums are added in their order. x is split once, into the order in which threads read it. */
 #include "table.cuh"
 #include "tensor.cuh"
+#include "wide.cuh"
 
 enum { WIDTH = 64, LANES = 16, WARPS = THREADS / 32, TILES = WIDTH / 8, HALF_TILES = 4 };
 enum { FEW_MOST = 32 };
@@ -66,8 +67,11 @@ int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t in, int64_t out)
 {
     const int64_t columns = out / WIDTH > 0 ? out / WIDTH : 1,
                   groups = quotient_up(rows, group) + 1;
-    return split_words(groups, group, in) +
-           (quotient_up(blocks_wanted(), columns) * rows_of_block(group) + rows) * out;
+    const int64_t plain =
+        split_words(groups, group, in) +
+        (quotient_up(blocks_wanted(), columns) * rows_of_block(group) + rows) * out;
+    const int64_t wide = xbc_wide_room(groups, rows, group, in, out);
+    return plain > wide ? plain : wide;
 }
 
 /* ---- a block's place, and a thread's in it */
@@ -574,12 +578,11 @@ static void launch_shape(const xbc_grouped *job, const stream_keys &keys, int64_
                    tiles, part, slices);
 }
 
-/* The room: x, split, then the sums of slices. */
-void xbc_grouped_forward(const xbc_grouped *job)
+/* The sums of slices. The room: x, split, then they. */
+static const float *plain_product(const xbc_grouped *job, int64_t slices)
 {
-    const int64_t slices = slices_of(job->groups, job->group, job->in, job->out);
     const int64_t words = split_words(job->groups, job->group, job->in);
-    const int64_t count = words / (16 * STEP), n = job->rows * job->out;
+    const int64_t count = words / (16 * STEP);
     const stream_keys keys = keys_of(job->where);
     uint4 *tiles = (uint4 *)(void *)job->room;
     float *part = job->room + words;
@@ -591,6 +594,17 @@ void xbc_grouped_forward(const xbc_grouped *job)
         launch_shape<Shape<XB_COLUMNS, 3, 1>>(job, keys, slices, tiles, part);
     else
         launch_shape<Shape<XB_COLUMNS, 4, 1>>(job, keys, slices, tiles, part);
-    XBC_LAUNCH("multiplying draws", add_grouped, blocks_for(n), THREADS, job->y,
-               (const float *)part, job->bias, n, slices, job->out, job->group, job->skip);
+    return part;
+}
+
+void xbc_grouped_forward(const xbc_grouped *job)
+{
+    const bool wide = job->wide && xbc_wide_suits(job);
+    const int64_t n = job->rows * job->out,
+                  slices = wide ? xbc_wide_slices(job)
+                                : slices_of(job->groups, job->group, job->in, job->out);
+    const float *part =
+        wide ? xbc_wide_product(job, slices) : plain_product(job, slices);
+    XBC_LAUNCH("multiplying draws", add_grouped, blocks_for(n), THREADS, job->y, part,
+               job->bias, n, slices, job->out, job->group, job->skip);
 }

@@ -23,8 +23,9 @@ void xbc_fail(const char *what)
 bool xbc_sound(void) { return error[0] == '\0'; }
 const char *xbc_error(void) { return error[0] == '\0' ? NULL : error; }
 
-static int processors = 1, shared_bytes = 0;
+static int processors = 1, shared_bytes = 0, generation = 0;
 int xbc_processors(void) { return processors; }
+bool xbc_hopper(void) { return generation == 9; }
 int64_t xbc_shared_bytes(void) { return shared_bytes; }
 
 bool xbc_open(char why[XBC_TEXT])
@@ -40,6 +41,7 @@ bool xbc_open(char why[XBC_TEXT])
         status = cudaDeviceGetAttribute(&shared_bytes,
                                         cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
     bool good = status == cudaSuccess && count > 0 && major >= 8;
+    generation = major;
     if (status != cudaSuccess)
         snprintf(why, XBC_TEXT, "%s", cudaGetErrorString(status));
     else if (count == 0)

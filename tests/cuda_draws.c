@@ -282,8 +282,8 @@ static void check_near(float got, double want, double scale)
 
 /* Rows of a batch in groups of `group` with a draw each, of whose first `skip` are not
  * there; a bias for each draw. */
-static void check_grouped(xb_ctx *ctx, int law, int64_t rows, int64_t group, int64_t skip,
-                          int64_t in, int64_t out)
+static void check_grouped_as(xb_ctx *ctx, int law, int64_t rows, int64_t group,
+                             int64_t skip, int64_t in, int64_t out, bool wide)
 {
     xb_sampler *s = sampler_of(ctx, law);
     there t = bring_source(s);
@@ -298,6 +298,7 @@ static void check_grouped(xb_ctx *ctx, int law, int64_t rows, int64_t group, int
         .where = {xb_key_make(8, XB_PURPOSE_TEST), 1, 2, 3},
         .first = 3 * size,
         .negate = law == 1,
+        .wide = wide,
         .rows = rows,
         .in = in,
         .out = out,
@@ -340,11 +341,22 @@ static void check_grouped(xb_ctx *ctx, int law, int64_t rows, int64_t group, int
     xb_sampler_destroy(s);
 }
 
+/* As the device has it, and without what Hopper GPUs alone have. */
+static void check_grouped(xb_ctx *ctx, int law, int64_t rows, int64_t group, int64_t skip,
+                          int64_t in, int64_t out)
+{
+    check_grouped_as(ctx, law, rows, group, skip, in, out, false);
+    check_grouped_as(ctx, law, rows, group, skip, in, out, true);
+}
+
 static void groups_with_a_draw_each_are_right(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
     open_device();
+    check_grouped(ctx, 0, 30, 16, 5, 150, 128);
+    check_grouped(ctx, 0, 120, 100, 7, 70, 128);
+    check_grouped(ctx, 2, 200, 180, 0, 40, 256);
     check_grouped(ctx, 0, 30, 16, 5, 150, 64);
     check_grouped(ctx, 1, 64, 64, 0, 33, 128);
     check_grouped(ctx, 0, 100, 50, 10, 20, 64);

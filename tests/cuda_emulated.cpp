@@ -109,6 +109,19 @@ static void wait_for(bool within_warp)
 
 void emulated_barrier(void) { wait_for(false); }
 
+void emulated_yield(void) { wait_for(true); }
+
+/* All 32 of a warp are there. */
+void emulated_warp_barrier(void)
+{
+    static unsigned arrived[32], passed[32];
+    const unsigned warp = emulated_thread.x / 32, before = passed[warp];
+    if (++arrived[warp] == 32)
+        arrived[warp] = 0, passed[warp]++;
+    else
+        while (passed[warp] == before) wait_for(true);
+}
+
 int emulated_any(int value)
 {
     static int any;

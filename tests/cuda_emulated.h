@@ -25,6 +25,10 @@ struct __attribute__((aligned(16))) uint4 {
     unsigned x, y, z, w;
 };
 
+struct __attribute__((aligned(8))) uint2 {
+    unsigned x, y;
+};
+
 /* The position of the running thread. */
 extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
 #define gridDim emulated_grid
@@ -43,6 +47,7 @@ extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
 #define __grid_constant__
 #define __syncthreads() emulated_barrier()
 #define __syncthreads_or(value) emulated_any(value)
+#define __syncwarp() emulated_warp_barrier()
 
 /* Threads switch only at barriers, so these operations are atomic. */
 static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
@@ -58,6 +63,35 @@ static inline uint32_t __umulhi(uint32_t a, uint32_t b)
 }
 
 void emulated_barrier(void);
+void emulated_warp_barrier(void);
+void emulated_yield(void); /* others go on first */
+
+/* A barrier in shared memory that counts arrivals and bytes, phase by phase. */
+struct emulated_phases {
+    unsigned count, waiting;
+    int64_t bytes;
+    unsigned phase;
+
+    void init(unsigned n) { count = waiting = n, bytes = 0, phase = 0; }
+    void arrive(unsigned expected)
+    {
+        bytes += expected, waiting--;
+        complete();
+    }
+    void bytes_came(unsigned n)
+    {
+        bytes -= n;
+        complete();
+    }
+    bool passed(unsigned parity) const { return (phase & 1) != parity; }
+
+  private:
+    void complete()
+    {
+        if (waiting == 0 && bytes == 0) waiting = count, phase++;
+    }
+};
+
 int emulated_any(int value); /* a barrier; whether it is not 0 for any thread */
 /* c [16][8] += a [16][16] b [16][8] of bf16 by a warp. */
 void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2]);
