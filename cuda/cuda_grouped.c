@@ -32,6 +32,7 @@ static void some_groups(const xbc_linear *op, float *y, const float *x, xbc_grou
     job.where = xbc_stream(op->run, (uint32_t)op->layer->tensor);
     job.first = number * op->size;
     job.negate = xbc_negates(op->run);
+    job.wide = true;
     job.in = op->in, job.out = op->out;
     job.y = y + row * op->out, job.x = x + row * op->in;
     job.mu = op->mu, job.sigma = op->sigma;

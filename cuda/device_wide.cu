@@ -1,33 +1,36 @@
-/* device_wide.cu: a dense layer whose groups of examples have a draw each, on Hopper GPUs,
- * where draws and products run side by side; maths N1, N9. device_grouped.cu has the same
- * for others.
+/* device_wide.cu: a dense layer whose groups of examples have a draw each, on Hopper
+ * GPUs, where draws and products run side by side; maths N1, N9. device_grouped.cu has
+ * the same for others.
  *
- * A block has 128 outputs, N rows and a slice of the inputs, which it takes 32 at a time, a
- * stage. Warps have roles. Producers make the weights of a stage, split into two bf16
+ * A block has 128 outputs, N rows and a slice of the inputs, which it takes 32 at a time,
+ * a stage. Warps have roles. Producers make the weights of a stage, split into two bf16
  * numbers, in shared memory. Consumers multiply: the weights are the rows of the left
- * operand, the examples the columns of the right one. One warp fetches mu and sigma ahead
- * of the producers and x ahead of the consumers, and makes the slow draws of a stage
- * between the two. x is split once, into the order in which it lies in shared memory. */
+ * operand, the examples the columns of the right one. One or two warps make the slow
+ * draws of a stage between the two. x is split once, into the order in which it lies in
+ * shared memory.
+ *
+ * A thread that produces has four neighbouring counters of one input, so that it reads
+ * and writes four neighbouring outputs at once: weights lie in shared memory with outputs
+ * side by side. */
 #include "hopper.cuh"
 #include "table.cuh"
 #include "tensor.cuh"
 #include "wide.cuh"
 
 enum { OUTPUTS = 128, DEEP = 32, LANES = 16, WIDTH = 64 };
-enum { GROUP = 128, UNITS = 8 }; /* threads that multiply together; shares of a stage, each
-                                    a warp's */
-enum { PITCH = OUTPUTS + 4 }; /* floats of a row of mu and sigma: no bank is asked twice */
-enum { LATE = 128 };          /* slow draws of a stage; producers make the rest themselves */
+/* Threads that multiply together; shares of a stage, each a warp's. */
+enum { GROUP = 128, UNITS = 8 };
+/* Threads with slow draws that a stage has room for; where there are more, all are looked
+ * through. The emulation has few, so that tests see both. */
+#if defined(XB_EMULATED)
+enum { LATE = 2 };
+#else
+enum { LATE = 64 };
+#endif
 
 static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* ---- shared memory */
-
-/* A slow draw: its word, where it goes, and its weight's mean and width. */
-struct late_draw {
-    uint32_t word, at; /* at: input * OUTPUTS + output */
-    float mu, sigma;
-};
 
 struct weight_stage {
     char part[2][OUTPUTS * DEEP * 2]; /* hi, lo */
@@ -37,33 +40,28 @@ template <int N> struct input_stage {
     char part[2][N * DEEP * 2];
 };
 
-struct moment_stage {
-    float mu[DEEP][PITCH], sigma[DEEP][PITCH];
-};
-
-/* Few rows: the products are little work, so that there are more producers. Of many the
- * sums need registers, which producers give up. */
+/* Few rows: the products are little work, so that there are more producers, and stages
+ * are so short that one warp could not make their slow draws. Of many rows the sums need
+ * registers, which producers give up. */
 template <class S, int N> struct wide_room {
-    static const int groups = N > 64 ? 2 : 1, warps = N > 128 ? 16 : 20,
-                     producers = warps - 4 * groups - 1, threads = 32 * warps;
-    static const int w_stages = N > 64 ? 3 : 4, x_stages = 3, m_stages = N > 128 ? 2 : 3;
-    static const int consumer_registers = N > 128 ? 160 : 112,
-                     producer_registers = N > 128 ? 96 : 80;
+    static const int groups = N > 16 ? 2 : 1, warps = N > 128 ? 16 : 20,
+                     late_warps = N > 128 ? 1 : 2,
+                     producers = warps - 4 * groups - late_warps, threads = 32 * warps;
+    static const int w_stages = 4, x_stages = 3;
+    static const int consumer_registers = N > 128 ? 160 : 104,
+                     producer_registers = N > 128 ? 96 : 88;
     float table[S::floats];
     weight_stage w[w_stages];
     input_stage<N> x[x_stages];
-    moment_stage m[m_stages];
-    late_draw late[w_stages][LATE];
-    uint32_t late_count[w_stages];
-    phase_barrier m_full[m_stages], x_full[x_stages], x_empty[x_stages];
+    uint32_t late[w_stages][LATE], late_count[w_stages];
+    phase_barrier x_full[x_stages], x_empty[x_stages];
     phase_barrier w_drawn[w_stages], w_full[w_stages], w_empty[w_stages];
 };
 
 template <class R> static __device__ __forceinline__ void start_barriers(R *room)
 {
-    for (int i = 0; i < R::m_stages; i++) barrier_init(&room->m_full[i], 32);
     for (int i = 0; i < R::x_stages; i++)
-        barrier_init(&room->x_full[i], 32), barrier_init(&room->x_empty[i], 4 * R::groups);
+        barrier_init(&room->x_full[i], 1), barrier_init(&room->x_empty[i], 4 * R::groups);
     for (int i = 0; i < R::w_stages; i++) {
         barrier_init(&room->w_drawn[i], UNITS);
         barrier_init(&room->w_full[i], 32);
@@ -108,93 +106,100 @@ static __device__ __forceinline__ unsigned phase_of(int s, int deep)
 
 /* ---- producers */
 
-/* One weight, split, into a stage. */
-static __device__ __forceinline__ void put_weight(weight_stage *to, int output, int k,
-                                                  float value)
-{
-    const int at = operand_offset(OUTPUTS, output, k);
-    const split_pair s(value, 0);
-    *(uint16_t *)(void *)(to->part[0] + at) = (uint16_t)s.hi;
-    *(uint16_t *)(void *)(to->part[1] + at) = (uint16_t)s.lo;
-}
-
-/* A thread's part of a share of a stage: four inputs of outputs l, l + 16, l + 32 and l +
- * 48 of one half. Lanes are dealt so that 16 of them write 128 bytes side by side. */
+/* A thread's part of a share of a stage: of input k and one half, outputs l to l + 3 and
+ * those 16, 32 and 48 further. What a warp writes at once lies side by side. */
 struct producer_place {
-    int output, k0;
-    uint32_t number; /* the counter of input k0 */
+    int output, k;
+    uint32_t number; /* of the first of its four counters */
 
-    __device__ __forceinline__ producer_place(const wide_place &here, int stage, int unit)
+    __device__ __forceinline__ producer_place(const wide_place &here, int stage, int unit,
+                                              int lane)
     {
-        const int lane = (int)threadIdx.x % 32, l = lane % 8 + lane / 16 * 8, half = unit / 4;
-        k0 = unit % 4 * 8 + lane / 8 % 2 * 4;
+        const int l = lane % 4 * 4, half = unit / 4;
+        k = unit % 4 * 8 + lane / 4;
         output = WIDTH * half + l;
         number = here.number + (uint32_t)(LANES * half + l) +
-                 (uint32_t)((here.begin + stage) * DEEP + k0) * here.counters;
+                 (uint32_t)((here.begin + stage) * DEEP + k) * here.counters;
+    }
+    /* Where its first weight is; inputs beyond the last repeat it, since their x is 0. */
+    __device__ __forceinline__ int64_t weight(const xbc_grouped &job,
+                                              const wide_place &here, int stage) const
+    {
+        const int input = (here.begin + stage) * DEEP + k, last = (int)job.in - 1;
+        return (int64_t)(input < last ? input : last) * job.out + blockIdx.x * OUTPUTS +
+               output;
     }
 };
 
-/* One of four by its number, in registers. */
-template <class T> static __device__ __forceinline__ T chosen(const T v[4], unsigned j)
-{
-    return j == 0 ? v[0] : j == 1 ? v[1] : j == 2 ? v[2] : v[3];
-}
+/* A thread's means and widths of a unit, asked for before its draws, which take longer
+ * than memory does. */
+struct unit_moments {
+    float mu[4][4], sigma[4][4]; /* [j][counter] */
 
-/* Slow draws of a counter count as 0 and are put on the list; where it is full, they are
- * made at once. No call: with one, registers could not be dealt anew. */
-template <class R>
-static __device__ __forceinline__ void put_aside(R *room, int slot, const uint32_t word[4],
-                                                 float z[4], const float *mu,
-                                                 const float *sigma, int at,
-                                                 const xbc_grouped &job)
-{
-    unsigned left = 0;
-    XB_UNROLLED
-    for (int j = 0; j < 4; j++)
-        if (z[j] != z[j]) left |= 1u << j, z[j] = 0;
-    for (; left; left &= left - 1) {
-        const unsigned j = left & 1 ? 0 : left & 2 ? 1 : left & 4 ? 2 : 3;
-        const uint32_t n = atomicAdd(&room->late_count[slot], 1u), w = chosen(word, j);
-        if (n < LATE) {
-            room->late[slot][n] =
-                late_draw{w, (uint32_t)at + LANES * j, mu[LANES * j], sigma[LANES * j]};
-            continue;
-        }
-        const float v = (job.negate ? -1.0f : 1.0f) * xb_source_slow(job.source.at, w);
+    __device__ __forceinline__ unit_moments(const xbc_grouped &job, int64_t at)
+    {
         XB_UNROLLED
-        for (unsigned i = 0; i < 4; i++) z[i] = i == j ? v : z[i];
+        for (int j = 0; j < 4; j++) {
+            ask_four(mu[j], job.mu + at + LANES * j);
+            ask_four(sigma[j], job.sigma + at + LANES * j);
+        }
     }
+};
+
+/* Values of four counters, [j][counter], slow ones 0. Returns which are slow: bit 4
+ * counter
+ * + j. */
+template <class S>
+static __device__ __forceinline__ unsigned unit_values(float z[4][4],
+                                                       const own_copy<S> &own,
+                                                       const stream_keys &keys,
+                                                       uint32_t number)
+{
+    unsigned slow = 0;
+    XB_UNROLLED
+    for (int c = 0; c < 4; c++) {
+        uint32_t word[4];
+        float value[4];
+        counter_words(word, keys, number + (uint32_t)c);
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) value[j] = fast_value<S>(own, word[j]);
+        if (any_slow(value)) {
+            XB_UNROLLED
+            for (int j = 0; j < 4; j++)
+                if (value[j] != value[j]) value[j] = 0, slow |= 1u << (4 * c + j);
+        }
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) z[j][c] = value[j];
+    }
+    return slow;
 }
 
 template <class S, class R>
-static __device__ __forceinline__ void make_unit(R *room, int slot, const moment_stage &m,
+static __device__ __forceinline__ void make_unit(R *room, int slot, int unit,
+                                                 const unit_moments &m,
                                                  const own_copy<S> &own,
-                                                 const xbc_grouped &job,
                                                  const stream_keys &keys,
-                                                 const producer_place &mine, uint32_t step)
+                                                 const producer_place &mine)
 {
-    float w[4][4];
-    XB_UNROLLED
-    for (int i = 0; i < 4; i++) {
-        uint32_t word[4];
-        float z[4];
-        counter_words(word, keys, mine.number + (uint32_t)i * step);
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++) z[j] = fast_value<S>(own, word[j]);
-        const float *mu = m.mu[mine.k0 + i] + mine.output,
-                    *sigma = m.sigma[mine.k0 + i] + mine.output;
-        if (any_slow(z))
-            put_aside(room, slot, word, z, mu, sigma, (mine.k0 + i) * OUTPUTS + mine.output,
-                      job);
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++) w[i][j] = fmaf(sigma[LANES * j], z[j], mu[LANES * j]);
-    }
+    float z[4][4];
+    const unsigned slow = unit_values<S>(z, own, keys, mine.number);
     XB_UNROLLED
     for (int j = 0; j < 4; j++) {
-        const split_pair a(w[0][j], w[1][j]), b(w[2][j], w[3][j]);
-        const int at = operand_offset(OUTPUTS, mine.output + LANES * j, mine.k0);
-        *(uint2 *)(void *)(room->w[slot].part[0] + at) = uint2{a.hi, b.hi};
-        *(uint2 *)(void *)(room->w[slot].part[1] + at) = uint2{a.lo, b.lo};
+        uint32_t hi[2], lo[2];
+        XB_UNROLLED
+        for (int c = 0; c < 4; c += 2) {
+            const split_pair w(fmaf(m.sigma[j][c], z[j][c], m.mu[j][c]),
+                               fmaf(m.sigma[j][c + 1], z[j][c + 1], m.mu[j][c + 1]));
+            hi[c / 2] = w.hi, lo[c / 2] = w.lo;
+        }
+        const int at = turned_offset(OUTPUTS, mine.output + LANES * j, mine.k);
+        *(uint2 *)(void *)(room->w[slot].part[0] + at) = uint2{hi[0], hi[1]};
+        *(uint2 *)(void *)(room->w[slot].part[1] + at) = uint2{lo[0], lo[1]};
+    }
+    if (slow) {
+        const uint32_t n = atomicAdd(&room->late_count[slot], 1u);
+        if (n < LATE)
+            room->late[slot][n] = (uint32_t)unit << 21 | threadIdx.x % 32 << 16 | slow;
     }
 }
 
@@ -205,83 +210,103 @@ static __device__ __forceinline__ void produce(R *room, const xbc_grouped &job,
                                                const wide_place &here, int producer)
 {
     const own_copy<S> own(room->table);
+    const int lane = (int)threadIdx.x % 32;
     for (int u = producer; u < UNITS * here.stages; u += R::producers) {
-        const int s = u / UNITS, slot = s % R::w_stages, from = s % R::m_stages;
-        const producer_place mine(here, s, u % UNITS);
+        const int s = u / UNITS, slot = s % R::w_stages, unit = u % UNITS;
+        const producer_place mine(here, s, unit, lane);
+        const unit_moments moments(job, mine.weight(job, here, s));
         if (s >= R::w_stages)
             barrier_wait(&room->w_empty[slot], phase_of(s, R::w_stages) ^ 1);
-        barrier_wait(&room->m_full[from], phase_of(s, R::m_stages));
-        make_unit<S>(room, slot, room->m[from], own, job, keys, mine, here.counters);
+        make_unit<S>(room, slot, unit, moments, own, keys, mine);
         written_for_products();
         __syncwarp();
-        if (threadIdx.x % 32 == 0) barrier_arrive(&room->w_drawn[slot]);
+        if (lane == 0) barrier_arrive(&room->w_drawn[slot]);
     }
 }
 
-/* ---- the warp between: every thread by itself, with a share of each copy */
+/* ---- warps between, for slow draws */
 
-template <class R>
-static __device__ __forceinline__ void fetch_moments(R *room, const xbc_grouped &job,
-                                                     const wide_place &here, int s)
+/* The slow draws of one thread's share of a unit, as bits, into the stage. */
+static __device__ __forceinline__ void make_late(weight_stage *to, const xbc_grouped &job,
+                                                 const stream_keys &keys,
+                                                 const wide_place &here, int s, int unit,
+                                                 int lane, unsigned slow)
 {
-    if (s >= here.stages) return;
-    const int slot = s % R::m_stages, row = (int)threadIdx.x % 32;
-    const int64_t k = (int64_t)(here.begin + s) * DEEP + row,
-                  at = (k < job.in ? k : job.in - 1) * job.out + blockIdx.x * OUTPUTS;
-    const unsigned bytes = OUTPUTS * sizeof(float);
-    barrier_expect(&room->m_full[slot], 2 * bytes);
-    bulk_copy(room->m[slot].mu[row], job.mu + at, bytes, &room->m_full[slot]);
-    bulk_copy(room->m[slot].sigma[row], job.sigma + at, bytes, &room->m_full[slot]);
-}
-
-template <class R>
-static __device__ __forceinline__ void fetch_inputs(R *room, const char *image,
-                                                    const wide_place &here, int s)
-{
-    if (s >= here.stages) return;
-    const int slot = s % R::x_stages;
-    const unsigned size = sizeof room->x[0], share = size / 32,
-                   at = (unsigned)threadIdx.x % 32 * share;
-    if (s >= R::x_stages)
-        barrier_wait(&room->x_empty[slot], phase_of(s, R::x_stages) ^ 1);
-    barrier_expect(&room->x_full[slot], share);
-    bulk_copy((char *)&room->x[slot] + at, image + (int64_t)(here.begin + s) * size + at,
-              share, &room->x_full[slot]);
-}
-
-template <class R>
-static __device__ __forceinline__ void add_late(R *room, const xbc_grouped &job, int slot)
-{
-    const uint32_t noted = room->late_count[slot],
-                   count = noted < LATE ? noted : (uint32_t)LATE;
-    for (uint32_t i = threadIdx.x % 32; i < count; i += 32) {
-        const late_draw d = room->late[slot][i];
-        const float z = xb_source_slow(job.source.at, d.word);
-        put_weight(&room->w[slot], (int)(d.at % OUTPUTS), (int)(d.at / OUTPUTS),
-                   fmaf(d.sigma, job.negate ? -z : z, d.mu));
+    const producer_place place(here, s, unit, lane);
+    const int64_t first = place.weight(job, here, s);
+    for (; slow; slow &= slow - 1) {
+        const unsigned bit = lowest_bit(slow), c = bit / 4, j = bit % 4;
+        const int off = (int)(c + LANES * j),
+                  at = turned_offset(OUTPUTS, place.output + off, place.k);
+        const float mu = job.mu[first + off], sigma = job.sigma[first + off];
+        uint32_t word[4];
+        counter_words(word, keys, place.number + c);
+        const float z = xb_source_slow(job.source.at, j == 0   ? word[0]
+                                                      : j == 1 ? word[1]
+                                                      : j == 2 ? word[2]
+                                                               : word[3]);
+        const split_pair w(fmaf(sigma, job.negate ? -z : z, mu), 0);
+        *(uint16_t *)(void *)(to->part[0] + at) = (uint16_t)w.hi;
+        *(uint16_t *)(void *)(to->part[1] + at) = (uint16_t)w.lo;
     }
 }
 
-template <class R>
+template <class S, class R>
+static __device__ __forceinline__ void add_late(R *room, const own_copy<S> &own,
+                                                const xbc_grouped &job,
+                                                const stream_keys &keys,
+                                                const wide_place &here, int s, int slot)
+{
+    const uint32_t noted = room->late_count[slot];
+    const bool all = noted > LATE;
+    for (uint32_t i = threadIdx.x % 32; i < (all ? 32 * UNITS : noted); i += 32) {
+        const uint32_t which = all ? i << 16 : room->late[slot][i];
+        const int unit = (int)(which >> 21), lane = (int)(which >> 16 & 31);
+        unsigned slow = which & 0xffff;
+        if (all) {
+            float z[4][4];
+            slow =
+                unit_values<S>(z, own, keys, producer_place(here, s, unit, lane).number);
+        }
+        make_late(&room->w[slot], job, keys, here, s, unit, lane, slow);
+    }
+}
+
+/* Every late_warps-th stage is the warp's. */
+template <class S, class R>
 static __device__ __forceinline__ void attend(R *room, const xbc_grouped &job,
-                                              const char *image, const wide_place &here)
+                                              const stream_keys &keys,
+                                              const wide_place &here, int first)
 {
-    for (int s = 0; s < R::m_stages; s++) fetch_moments(room, job, here, s);
-    fetch_inputs(room, image, here, 0);
-    for (int s = 0; s < here.stages; s++) {
+    const own_copy<S> own(room->table);
+    for (int s = first; s < here.stages; s += R::late_warps) {
         const int slot = s % R::w_stages;
         barrier_wait(&room->w_drawn[slot], phase_of(s, R::w_stages));
-        fetch_moments(room, job, here, s + R::m_stages);
-        add_late(room, job, slot);
+        add_late<S>(room, own, job, keys, here, s, slot);
         written_for_products();
         barrier_arrive(&room->w_full[slot]);
-        fetch_inputs(room, image, here, s + 1);
     }
 }
 
 /* ---- consumers */
 
-/* Columns of one product at most: more would need more registers than a thread starts with. */
+/* One thread fetches the inputs of a stage, as soon as all have used what is there. */
+template <class R>
+static __device__ __forceinline__ void fetch_inputs(R *room, const char *image,
+                                                    const wide_place &here, int s)
+{
+    if (s >= here.stages || threadIdx.x != 0) return;
+    const int slot = s % R::x_stages;
+    const unsigned size = sizeof room->x[0];
+    if (s >= R::x_stages)
+        barrier_wait(&room->x_empty[slot], phase_of(s, R::x_stages) ^ 1);
+    barrier_expect(&room->x_full[slot], size);
+    bulk_copy(&room->x[slot], image + (int64_t)(here.begin + s) * size, size,
+              &room->x_full[slot]);
+}
+
+/* Columns of one product at most: more would need more registers than a thread starts
+ * with. */
 template <int N> struct columns {
     static const int each = N > 128 ? 128 : N, count = N / each;
 };
@@ -292,7 +317,7 @@ static __device__ __forceinline__ void multiply(float (&sum)[columns<N>::each / 
                                                 const R *room, int w, int x, int tile,
                                                 int part, int k)
 {
-    const int each = columns<N>::each, row = operand_offset(OUTPUTS, 64 * tile, k),
+    const int each = columns<N>::each, row = turned_offset(OUTPUTS, 64 * tile, k),
               column = operand_offset(N, part * each, k);
     const operand w_hi = operand_at(room->w[w].part[0] + row, OUTPUTS),
                   w_lo = operand_at(room->w[w].part[1] + row, OUTPUTS),
@@ -319,7 +344,8 @@ static __device__ __forceinline__ void put_sums(float *to, const float (&sum)[CO
 
 template <int N, class R>
 static __device__ __forceinline__ void consume(R *room, const xbc_grouped &job,
-                                               const wide_place &here, float *part, int group)
+                                               const wide_place &here, const char *image,
+                                               float *part, int group)
 {
     /* a group's tiles of 64 outputs, each with all columns: either is one */
     const int tiles = 2 / R::groups, parts = columns<N>::count, each = columns<N>::each;
@@ -327,6 +353,7 @@ static __device__ __forceinline__ void consume(R *room, const xbc_grouped &job,
     XB_UNROLLED
     for (int t = 0; t < tiles * parts; t++) XB_UNROLLED
     for (int i = 0; i < each / 2; i++) sum[t][i] = 0;
+    for (int s = 0; s + 1 < R::x_stages; s++) fetch_inputs(room, image, here, s);
     for (int s = 0; s < here.stages; s++) {
         const int w = s % R::w_stages, x = s % R::x_stages;
         barrier_wait(&room->w_full[w], phase_of(s, R::w_stages));
@@ -339,24 +366,26 @@ static __device__ __forceinline__ void consume(R *room, const xbc_grouped &job,
         for (int k = 0; k < DEEP; k += 16) XB_UNROLLED
         for (int t = 0; t < tiles * parts; t++)
             multiply<N>(sum[t], room, w, x, group * tiles + t / parts, t % parts, k);
+        fetch_inputs(room, image, here, s + R::x_stages - 1);
         product_wait();
         XB_UNROLLED
         for (int t = 0; t < tiles * parts; t++) product_fence(sum[t]);
         if (threadIdx.x % 32 == 0)
             barrier_arrive(&room->w_empty[w]), barrier_arrive(&room->x_empty[x]);
     }
-    float *to = part + (blockIdx.z * job.rows + here.row0) * job.out + blockIdx.x * OUTPUTS;
+    float *to =
+        part + (blockIdx.z * job.rows + here.row0) * job.out + blockIdx.x * OUTPUTS;
     XB_UNROLLED
     for (int t = 0; t < tiles * parts; t++)
-        put_sums(to + t % parts * each * job.out + 64 * (group * tiles + t / parts), sum[t],
-                 job.out, here.rows - t % parts * each);
+        put_sums(to + t % parts * each * job.out + 64 * (group * tiles + t / parts),
+                 sum[t], job.out, here.rows - t % parts * each);
 }
 
 template <class S, int N>
 static __global__ void __launch_bounds__((wide_room<S, N>::threads), 1)
     wide_product(const __grid_constant__ xbc_grouped job,
-                 const __grid_constant__ stream_keys keys, const char *images, float *part,
-                 int64_t slices)
+                 const __grid_constant__ stream_keys keys, const char *images,
+                 float *part, int64_t slices)
 {
     typedef wide_room<S, N> R;
     XBC_DYNAMIC(memory);
@@ -370,13 +399,14 @@ static __global__ void __launch_bounds__((wide_room<S, N>::threads), 1)
     const int warp = (int)threadIdx.x / 32;
     if (warp < 4 * R::groups) {
         if (N > 64) registers_more<R::consumer_registers>();
-        consume<N>(room, job, here, part, warp / 4);
+        consume<N>(room, job, here, image, part, warp / 4);
     } else {
         if (N > 64) registers_fewer<R::producer_registers>();
-        if (warp + 1 < R::warps)
-            produce<S>(room, job, keys, here, warp - 4 * R::groups);
+        const int first = warp - 4 * R::groups - R::late_warps;
+        if (first >= 0)
+            produce<S>(room, job, keys, here, first);
         else
-            attend(room, job, image, here);
+            attend<S>(room, job, keys, here, first + R::late_warps);
     }
 }
 
@@ -388,8 +418,8 @@ static __global__ void __launch_bounds__(THREADS)
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x,
                   all = (job.in + DEEP - 1) / DEEP;
     if (i >= count) return;
-    const int64_t row = i % n, eight = i / n % (DEEP / 8), stage = i / n / (DEEP / 8) % all,
-                  block = i / n / (DEEP / 8) / all;
+    const int64_t row = i % n, eight = i / n % (DEEP / 8),
+                  stage = i / n / (DEEP / 8) % all, block = i / n / (DEEP / 8) / all;
     const int64_t each = (job.group + n - 1) / n, draw = block / each;
     int64_t from = draw * job.group - job.skip, end = from + job.group;
     end = end < job.rows ? end : job.rows;
@@ -434,7 +464,8 @@ int64_t xbc_wide_words(int64_t groups, int64_t group, int64_t in)
     return blocks_of(groups, group) * rows_of(group) * quotient_up(in, DEEP) * DEEP;
 }
 
-int64_t xbc_wide_room(int64_t groups, int64_t rows, int64_t group, int64_t in, int64_t out)
+int64_t xbc_wide_room(int64_t groups, int64_t rows, int64_t group, int64_t in,
+                      int64_t out)
 {
     return xbc_wide_words(groups, group, in) + rows * out +
            (int64_t)xbc_processors() * OUTPUTS * rows_of(group);

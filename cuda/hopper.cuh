@@ -29,6 +29,8 @@ static inline void written_for_products(void) {}
 template <int REGISTERS> static inline void registers_more() {}
 template <int REGISTERS> static inline void registers_fewer() {}
 static inline void product_begin(void) {}
+static inline void ask_four(float (&to)[4], const float *p) { memcpy(to, p, sizeof to); }
+static inline unsigned lowest_bit(unsigned v) { return (unsigned)__builtin_ctz(v); }
 static inline void product_wait(void) {}
 template <int N> static inline void product_fence(float (&)[N]) {}
 #else
@@ -58,10 +60,10 @@ static __device__ __forceinline__ void barrier_arrive(phase_barrier *b)
 /* Arrives, and this many bytes are to come. */
 static __device__ __forceinline__ void barrier_expect(phase_barrier *b, unsigned bytes)
 {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                     shared_address(b)),
-                 "r"(bytes)
-                 : "memory");
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(b)),
+        "r"(bytes)
+        : "memory");
 }
 static __device__ __forceinline__ void barrier_wait(phase_barrier *b, unsigned parity)
 {
@@ -75,18 +77,30 @@ static __device__ __forceinline__ void barrier_wait(phase_barrier *b, unsigned p
                  : "memory");
 }
 /* Both addresses and the size are multiples of 16. */
-static __device__ __forceinline__ void bulk_copy(void *to, const void *from, unsigned bytes,
-                                                 phase_barrier *b)
+static __device__ __forceinline__ void bulk_copy(void *to, const void *from,
+                                                 unsigned bytes, phase_barrier *b)
 {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
-                 "[%1], %2, [%3];" ::"r"(shared_address(to)),
-                 "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(b))
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+        "[%1], %2, [%3];" ::"r"(shared_address(to)),
+        "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(b))
+        : "memory");
 }
 /* What the thread wrote is there for products of others. */
 static __device__ __forceinline__ void written_for_products(void)
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+/* A load that stays where it is written: early. The address is a multiple of 16. */
+static __device__ __forceinline__ void ask_four(float (&to)[4], const float *p)
+{
+    asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+                 : "l"(p));
+}
+static __device__ __forceinline__ unsigned lowest_bit(unsigned v)
+{
+    return (unsigned)__ffs((int)v) - 1;
 }
 /* Registers go from warps that need few to those that need many. */
 template <int REGISTERS> static __device__ __forceinline__ void registers_more()
@@ -114,12 +128,17 @@ template <int N> static __device__ __forceinline__ void product_fence(float (&su
 }
 #endif
 
-/* ---- operands: rows of 16 numbers (bf16) of a step, as pieces of 8 rows x 8 numbers, 128
- * bytes each, pieces of one group of 8 numbers side by side */
+/* ---- operands: rows of 16 numbers (bf16) of a step, as pieces of 8 rows x 8 numbers,
+ * 128 bytes each, pieces of one group of 8 numbers side by side */
 
 static __device__ __forceinline__ int operand_offset(int rows, int row, int k)
 {
     return k / 8 * (rows * 16) + row * 16 + k % 8 * 2;
+}
+/* The same with the pieces turned: rows side by side. The left operand is so. */
+static __device__ __forceinline__ int turned_offset(int rows, int row, int k)
+{
+    return k / 8 * (rows * 16) + row / 8 * 128 + k % 8 * 16 + row % 8 * 2;
 }
 
 #if defined(XB_EMULATED)
@@ -135,7 +154,7 @@ static inline void group_product(float (&sum)[N / 2], operand a, operand b, int 
         const int m = m0 + i % 4 / 2 * 8, n = i / 4 * 8 + n0 + i % 2;
         for (int k = 0; k < 16; k++) {
             uint16_t u, v;
-            memcpy(&u, a + operand_offset(a_rows, m, k), 2);
+            memcpy(&u, a + turned_offset(a_rows, m, k), 2);
             memcpy(&v, b + operand_offset(b_rows, n, k), 2);
             uint32_t p = (uint32_t)u << 16, q = (uint32_t)v << 16;
             float x, y;
@@ -151,8 +170,8 @@ typedef uint64_t operand;
  * the next; from 8 rows to the next 8. */
 static __device__ __forceinline__ operand operand_at(const void *p, int rows)
 {
-    return (uint64_t)(shared_address(p) >> 4 & 0x3fff) | (uint64_t)(rows * 16 >> 4) << 16 |
-           (uint64_t)(128 >> 4) << 32;
+    return (uint64_t)(shared_address(p) >> 4 & 0x3fff) |
+           (uint64_t)(rows * 16 >> 4) << 16 | (uint64_t)(128 >> 4) << 32;
 }
 
 #define XBC_8(d, i)                                                                      \
@@ -163,7 +182,7 @@ static __device__ __forceinline__ operand operand_at(const void *p, int rows)
     "%" #a ",%" #b ",%" #c ",%" #d ",%" #e ",%" #f ",%" #g ",%" #h
 #define XBC_PRODUCT(SHAPE, SUMS, A, B)                                                   \
     "{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\nwgmma.mma_async.sync.aligned." SHAPE        \
-    ".f32.bf16.bf16 {" SUMS "}, " A ", " B ", p, 1, 1, 0, 0;\n}\n"
+    ".f32.bf16.bf16 {" SUMS "}, " A ", " B ", p, 1, 1, 1, 0;\n}\n"
 #define XBC_SUMS_8 XBC_R8(0, 1, 2, 3, 4, 5, 6, 7)
 #define XBC_SUMS_32                                                                      \
     XBC_SUMS_8 "," XBC_R8(8, 9, 10, 11, 12, 13, 14, 15) "," XBC_R8(                      \
@@ -171,13 +190,14 @@ static __device__ __forceinline__ operand operand_at(const void *p, int rows)
 #define XBC_SUMS_64                                                                      \
     XBC_SUMS_32 "," XBC_R8(32, 33, 34, 35, 36, 37, 38, 39) "," XBC_R8(                   \
         40, 41, 42, 43, 44, 45, 46, 47) "," XBC_R8(48, 49, 50, 51, 52, 53, 54,           \
-                                                  55) "," XBC_R8(56, 57, 58, 59, 60,     \
-                                                                 61, 62, 63)
+                                                   55) "," XBC_R8(56, 57, 58, 59, 60,    \
+                                                                  61, 62, 63)
 /* sum [64][N] += a [64][16] b [N][16]: a thread's sums of column 8 c + 2 q + i of row
- * 16 w + g + 8 h are number 4 c + 2 h + i, w its warp of the four, g and q as a warp's. */
+ * 16 w + g + 8 h are number 4 c + 2 h + i, w its warp of the four, g and q as a warp's.
+ */
 template <int N>
-static __device__ __forceinline__ void group_product(float (&d)[N / 2], operand a, operand b,
-                                                     int, int)
+static __device__ __forceinline__ void group_product(float (&d)[N / 2], operand a,
+                                                     operand b, int, int)
 {
     if constexpr (N == 16)
         asm volatile(XBC_PRODUCT("m64n16k16", XBC_SUMS_8, "%8", "%9")
