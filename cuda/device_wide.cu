@@ -63,7 +63,7 @@ template <class R> static __device__ __forceinline__ void start_barriers(R *room
     for (int i = 0; i < R::x_stages; i++)
         barrier_init(&room->x_full[i], 1), barrier_init(&room->x_empty[i], 4 * R::groups);
     for (int i = 0; i < R::w_stages; i++) {
-        barrier_init(&room->w_drawn[i], UNITS);
+        barrier_init(&room->w_drawn[i], 32 * UNITS);
         barrier_init(&room->w_full[i], 32);
         barrier_init(&room->w_empty[i], 4 * R::groups);
         room->late_count[i] = 0;
@@ -219,8 +219,7 @@ static __device__ __forceinline__ void produce(R *room, const xbc_grouped &job,
             barrier_wait(&room->w_empty[slot], phase_of(s, R::w_stages) ^ 1);
         make_unit<S>(room, slot, unit, moments, own, keys, mine);
         written_for_products();
-        __syncwarp();
-        if (lane == 0) barrier_arrive(&room->w_drawn[slot]);
+        barrier_arrive(&room->w_drawn[slot]);
     }
 }
 
