@@ -291,6 +291,7 @@ int main(void)
         time_grouped(laws[i], source, 4096, 64);
         time_grouped(laws[i], source, 4096, 128);
         time_grouped(laws[i], source, 4096, 256);
+        time_grouped(laws[i], source, 1024, 16);
         time_grouped(laws[i], source, 1024, 256);
         time_shared(laws[i], source, 4096, 256);
         time_many(laws[i], source);
