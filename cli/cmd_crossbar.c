@@ -132,12 +132,13 @@ static const cli_option options[] = {
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
     {"export", 0, CLI_OUTPUT, "DIR",
      "folder for the conductances to program, and for CrossSim's inputs", 0, 0},
+    CLI_BACKEND_OPTION,
     CLI_SHARE_OPTION,
 };
 
 static const cli_title titles[] = {
-    {"array", "Array"},   {"rows", "Scores"},    {"target-table", "Images"},
-    {"output", "Output"}, {"share", "Machines"}, {NULL, NULL},
+    {"array", "Array"},   {"rows", "Scores"},      {"target-table", "Images"},
+    {"output", "Output"}, {"backend", "Machines"}, {NULL, NULL},
 };
 
 const cli_command cli_command_crossbar = {

@@ -4,7 +4,7 @@
 
 static int64_t size_of(xb_shape s) { return s.h * s.w * s.c; }
 
-static xbc_window window_of(const xb_window *w)
+xbc_window xbc_window_of(const xb_window *w)
 {
     return (xbc_window){(int)w->h,      (int)w->w,   (int)w->c,   (int)w->oh,
                         (int)w->ow,     (int)w->oc,  (int)w->kh,  (int)w->kw,
@@ -16,7 +16,7 @@ static xbc_window window_of(const xb_window *w)
 static void pool_forward(const xb_run *run, const xb_layer *layer, xb_real *y,
                          const xb_real *x)
 {
-    xbc_window win = window_of(&layer->window);
+    xbc_window win = xbc_window_of(&layer->window);
     XBC_INSIDE(xbc_maxpool(y, x, run->batch, &win));
 }
 
@@ -24,7 +24,7 @@ static void pool_backward(const xb_run *run, const xb_layer *layer, xb_real *dx,
                           const xb_real *dy, const xb_real *x, const xb_real *y)
 {
     (void)y;
-    xbc_window win = window_of(&layer->window);
+    xbc_window win = xbc_window_of(&layer->window);
     if (dx) XBC_INSIDE(xbc_maxpool_backward(dx, dy, x, run->batch, &win));
 }
 

@@ -22,11 +22,14 @@ void xbc_leave(void);
 /* The sampler's source on the device, kept for the next time; inside. */
 xbc_source xbc_source_of(const xb_sampler *sampler);
 
-/* cuda_linear.c, cuda_layers.c, cuda_many.c, cuda_training.c, cuda_updates.c */
+/* cuda_array.c, cuda_linear.c, cuda_layers.c, cuda_many.c, cuda_training.c,
+ * cuda_updates.c */
+extern const xb_array_ops xbc_array;
 extern const xb_layer_ops xbc_dense, xbc_conv, xbc_maxpool_ops, xbc_batchnorm,
     xbc_activation, xbc_flatten, xbc_block_ops, xbc_norm_block_ops;
 
 xbc_act xbc_act_of(const xb_layer *layer);
+xbc_window xbc_window_of(const xb_window *w);
 /* A batchnorm in the run's memory, and how much of it. */
 xbc_norm xbc_norm_of(const xb_run *run, const xb_layer *layer);
 int64_t xbc_norm_keep(const xb_run *run, const xb_layer *layer);

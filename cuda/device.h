@@ -288,6 +288,30 @@ typedef struct xbc_kl {
 
 double xbc_find_kl(const xbc_kl *job);
 
+/* ---- simulated arrays (device_array.cu); maths X13, X14, X50, X51 */
+
+/* Multiples of `step` from low to high, counted in steps. */
+typedef struct xbc_converter {
+    float step, inverse, low, high;
+} xbc_converter;
+
+void xbc_quantise(float *y, const float *x, const xbc_converter *c, int64_t n);
+/* Windows of output lines [from, to) of one image, as rows. */
+void xbc_windows(float *columns, const float *x, const xbc_window *g, int64_t from,
+                 int64_t to);
+
+/* y [rows][out] = x [rows][in] w + b; see xb_tile_block. */
+typedef struct xbc_tiles {
+    int64_t rows, in, out, tile;
+    float *y;
+    const float *x, *w, *b;
+    bool convert;
+    xbc_converter adc;
+    const float *pre, *post, *shift; /* [row tiles][out], or NULL */
+} xbc_tiles;
+
+void xbc_tiles_forward(const xbc_tiles *job);
+
 /* ---- many steps of training of a small dense net (device_steps.cu) */
 
 enum { XBC_STEP_LINKS = 8, XBC_STEP_SUMS = 8 }; /* layers, and targets of a noise each */

@@ -105,7 +105,7 @@ if(XB_CUDA)
   xb_cuda_kernels(cuda_nets_gpu cuda_nets.c xbc_device)
   xb_cuda_leap(cuda_leap_gpu $<TARGET_FILE:crossbayes_cuda>)
   foreach(name IN ITEMS test_net_ops test_net_pass test_train test_predict
-      test_kl_backend)
+      test_kl_backend test_crossbar)
     xb_cuda_suite(${name} $<TARGET_FILE:crossbayes_cuda> _gpu)
   endforeach()
 endif()

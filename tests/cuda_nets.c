@@ -1,8 +1,10 @@
 /* cuda_nets.c: the GPU module's kernels for whole pieces of nets beside the plain ones
  * that do the same layer by layer: convolution, relu and maxpool as one; small nets whose
- * rows stay in registers; images as bytes. On the device, or as the CPU emulates it. */
+ * rows stay in registers; images as bytes; tiles of arrays. On the device, or as the CPU
+ * emulates it. */
 #include "xbtest.h"
 
+#include "backend/array_ops.h"
 #include "crossbayes/extend.h"
 #include "device.h"
 #include "draw/kernel.h"
@@ -400,6 +402,106 @@ static void bytes_become_levels(void **state)
         assert_true(got[i] == (float)(image[i] / 255.0));
 }
 
+/* ---- arrays: the bytes of the CPU's operations. Inputs and weights are eighths, so that
+ * sums are exact in any order. */
+
+static float *eighths(int64_t n, double speed)
+{
+    float *to = numbers(n, speed);
+    for (int64_t i = 0; i < n; i++) to[i] = rintf(8 * to[i]) / 8;
+    return to;
+}
+
+enum { TILE_IN = 37, TILE_OUT = 11, TILE_HIGH = 16, TILE_MOST = 3 };
+
+static void check_tiles(int64_t rows, bool convert, bool correct, bool bias)
+{
+    const xb_steps adc = {.step = 0.25F, .inverse = 4, .low = -9, .high = 8};
+    const int64_t columns = TILE_MOST * TILE_OUT;
+    float *x = eighths(rows * TILE_IN, 5), *w = eighths(TILE_IN * TILE_OUT, 3),
+          *b = numbers(TILE_OUT, 2), *by = numbers(3 * columns, 7);
+    float *y = malloc((size_t)(rows * TILE_OUT) * sizeof *y);
+    float *room = malloc((size_t)(rows * (TILE_HIGH + TILE_OUT)) * sizeof *room);
+    assert_true(y && room);
+    const xb_run run = {.kernels = xb_kernels_find("cpu")};
+    const xb_tile_block host = {.rows = rows,
+                                .in = TILE_IN,
+                                .out = TILE_OUT,
+                                .tile = TILE_HIGH,
+                                .w = w,
+                                .b = bias ? b : NULL,
+                                .convert = convert,
+                                .adc = adc,
+                                .pre = correct ? by : NULL,
+                                .post = correct ? by + columns : NULL,
+                                .shift = correct ? by + 2 * columns : NULL,
+                                .slice = room,
+                                .part = room + rows * TILE_HIGH};
+    xb_ops_array.tiles(&run, &host, y, x);
+    float *there = bring(by, (size_t)(3 * columns) * sizeof *by);
+    const xbc_tiles job = {.rows = rows,
+                           .in = TILE_IN,
+                           .out = TILE_OUT,
+                           .tile = TILE_HIGH,
+                           .y = taken((size_t)(rows * TILE_OUT) * sizeof *y),
+                           .x = bring(x, (size_t)(rows * TILE_IN) * sizeof *x),
+                           .w = bring(w, TILE_IN * TILE_OUT * sizeof *w),
+                           .b = bias ? bring(b, TILE_OUT * sizeof *b) : NULL,
+                           .convert = convert,
+                           .adc = {adc.step, adc.inverse, adc.low, adc.high},
+                           .pre = correct ? there : NULL,
+                           .post = correct ? there + columns : NULL,
+                           .shift = correct ? there + 2 * columns : NULL};
+    xbc_tiles_forward(&job);
+    float *got = fetched(job.y, rows * TILE_OUT);
+    sound();
+    assert_memory_equal(got, y, (size_t)(rows * TILE_OUT) * sizeof *y);
+    free(x), free(w), free(b), free(by), free(y), free(room), free(got);
+    xbc_release(job.y);
+}
+
+static void tiles_are_converted_by_themselves(void **state)
+{
+    (void)state;
+    open_device();
+    for (int i = 0; i < 8; i++)
+        if (i % 4 > 0) check_tiles(i < 4 ? 9 : 1, i & 1, i & 2, i < 6);
+}
+
+static void windows_are_rows(void **state)
+{
+    (void)state;
+    enum { H = 5, W = 6, C = 3, OH = 3, OW = 3, KH = 3, KW = 2, SIZE = KH * KW * C };
+    const xb_window g = {.h = H,
+                         .w = W,
+                         .c = C,
+                         .oh = OH,
+                         .ow = OW,
+                         .oc = 1,
+                         .kh = KH,
+                         .kw = KW,
+                         .stride = 2,
+                         .top = 1,
+                         .left = 0};
+    const xbc_window window = {H, W, C, OH, OW, 1, KH, KW, 2, 1, 0};
+    const xb_steps dac = {.step = 0.125F, .inverse = 8, .low = -4, .high = 4};
+    const xbc_converter same = {dac.step, dac.inverse, dac.low, dac.high};
+    const xb_run run = {.kernels = xb_kernels_find("cpu")};
+    float *x = numbers(H * W * C, 5), want[2 * OW * SIZE], *to;
+    open_device();
+    xb_ops_array.windows(&run, want, x, &g, 1, 3);
+    to = taken(sizeof want);
+    xbc_windows(to, bring(x, H * W * C * sizeof *x), &window, 1, 3);
+    float *got = fetched(to, 2 * OW * SIZE);
+    assert_memory_equal(got, want, sizeof want);
+    xb_ops_array.quantise(&run, want, want, &dac, 2 * OW * SIZE);
+    xbc_quantise(to, to, &same, 2 * OW * SIZE);
+    xbc_get(got, to, sizeof want);
+    sound();
+    assert_memory_equal(got, want, sizeof want);
+    free(x), free(got);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +510,8 @@ int main(void)
         cmocka_unit_test(a_nan_stays_and_zeros_have_no_place),
         cmocka_unit_test(narrow_nets_are_their_layers),
         cmocka_unit_test(bytes_become_levels),
+        cmocka_unit_test(tiles_are_converted_by_themselves),
+        cmocka_unit_test(windows_are_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

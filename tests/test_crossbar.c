@@ -226,7 +226,8 @@ static void redraws_have_the_variance_they_say(void **state)
     xb_ctx_destroy(ctx);
 }
 
-/* The first input of its own draw has the network's: the same address. */
+/* The first input of its own draw has the network's: the same address. Another backend
+ * makes only the latter, and rounds its activations in its own way. */
 static void the_first_inputs_draw_is_the_networks(void **state)
 {
     (void)state;
@@ -237,7 +238,11 @@ static void the_first_inputs_draw_is_the_networks(void **state)
     double *a = test_reads(ctx, m, &array, x, 1, 0, READS);
     array.redraw = XB_REDRAW_INPUT;
     double *b = test_reads(ctx, m, &array, x, 1, 0, READS);
+#if defined(XB_OTHER_BACKEND)
+    for (int i = 0; i < READS; i++) assert_close_floor(a[i], b[i], 1e-5, 1);
+#else
     assert_memory_equal(a, b, READS * sizeof *a);
+#endif
     free(a), free(b), free(x);
     xb_model_destroy(m);
     xb_ctx_destroy(ctx);
