@@ -36,7 +36,8 @@ typedef struct xb_law_mode {
     double weight, mean, sd;
 } xb_law_mode;
 
-/* The log density at x and its derivatives by the fitted variables v and by x. */
+/* The log density at x and its derivatives with respect to the fitted variables v and to
+ * x. */
 typedef struct xb_log_jet {
     double value, x, xx;
     double v[XB_LAW_PARAMS], vx[XB_LAW_PARAMS], vv[XB_LAW_PARAMS][XB_LAW_PARAMS];

@@ -149,9 +149,9 @@ void xb_trainer_start_weights(xb_trainer *t); /* before phase 1 */
 xb_status xb_trainer_start_vi(xb_trainer *t); /* between the phases */
 void xb_trainer_fill_sigma(xb_trainer *t);    /* sigma from rho */
 
-/* tied.c (V31): states into their range, mu and sigma from them; gradients by states; the
- * states that a run starts from, theta on the host; whether the backend can; states as a
- * model keeps them. */
+/* tied.c (V31): brings states into their range, computes mu and sigma from them;
+ * gradients with respect to states; the states that a run starts from, theta on the host;
+ * whether the backend can; states as a model keeps them. */
 void xb_tied_fill(xb_trainer *t);
 void xb_tied_chain(xb_trainer *t);
 void xb_tied_start(const xb_trainer *t, float *theta);
