@@ -103,7 +103,7 @@ typedef struct xb_train_options {
     const char *noise_net; /* for HETEROSCEDASTIC, which it implies if the likelihood is
                               AUTO; NULL: as the net */
     xb_shape input; /* all 0: the shape of data.images, else a vector of features */
-    xb_likelihood likelihood;
+    xb_likelihood likelihood; /* AUTO, see choose_likelihood */
     xb_stochastic stochastic; /* kernels */
     bool freeze;              /* fixed tensors keep their values from the first phase */
     const xb_law *law;        /* NULL: gaussian */
