@@ -252,7 +252,7 @@ static void backward(const chain_run *c)
     }
 }
 
-/* (N11) ds is by sigma^2, and twice as large. */
+/* (N11) ds is twice the gradient with respect to sigma^2. */
 static void add_local(const chain_run *c)
 {
     for (int i = 0; i < c->run->net->n_tensor; i++) {

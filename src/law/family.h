@@ -105,8 +105,8 @@ typedef struct xb_family {
     int64_t (*panels)(const xb_law *law, double *out, int64_t capacity);
 } xb_family;
 
-/* What is known of the trace that a law was fitted to, so that whoever uses the law can
- * be warned. */
+/* What is known about the trace that a law was fitted to, so that users of the law can be
+ * warned. */
 typedef struct xb_law_trace {
     bool known;
     double independent; /* samples that it is worth */
