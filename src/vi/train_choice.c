@@ -57,7 +57,7 @@ xb_status xb_train_one(xb_ctx *ctx, xb_trained *out, const xb_train_data *data,
 {
     xb_trainer *t = NULL;
     XB_TRY(xb_trainer_create(ctx, &t, data, opt));
-    t->traced = traced || opt->checkpoint; /* a resumed run continues the trace */
+    t->traced = traced || opt->checkpoint; /* where the trace goes on from */
     xb_status status = run(ctx, t, out, reported);
     xb_trainer_destroy(t);
     if (status != XB_OK) xb_trained_drop(out);
