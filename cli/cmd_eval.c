@@ -346,8 +346,9 @@ static const cli_title titles[] = {
 const cli_command cli_command_eval = {
     .name = "eval",
     .group = "A Bayesian network",
-    .about = "scores of a model under one or more laws, how far apart they are; two "
-             "models compared",
+    .about =
+        "scores of a model under one or more laws, and how far apart its outputs are; or "
+        "two models compared",
     .usage = "MODEL [OTHER] DATA [--law LAW]... [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors\n"

@@ -260,15 +260,21 @@ static void list_studies(FILE *out)
 static const cli_option options[] = {
     {"device-law", 0, CLI_TEXT, "LAW",
      "law of the device's noise (crossbayes help law) [mtj:B=0.15,w=0.5]", 0, 0},
-    {"quick", 0, CLI_FLAG, NULL, "fewer draws and quadrature orders; takes seconds", 0,
-     0},
+    {"quick", 0, CLI_FLAG, NULL,
+     "fewer draws, nets and quadrature orders; takes seconds, utkface minutes", 0, 0},
     {"law", 'l', CLI_TEXTS, "LAW",
      "energy, narrow: further law to compare; may be repeated", 0, 0},
     {"widths", 0, CLI_NUMBERS, "W,..",
-     "energy, narrow: widths of the hidden layers, in units", 0, 0},
+     "energy, narrow: widths of the hidden layers, in units [energy: "
+     "1,2,4,8,16,32,64,128;"
+     " narrow: 1,2,3,4,6,8]",
+     0, 0},
     {"depths", 0, CLI_NUMBERS, "D,..",
-     "energy, narrow: depths of the nets, in hidden layers", 0, 0},
-    {"seeds", 0, CLI_COUNT, "K", "energy, narrow: number of nets of each size", 1, 1000},
+     "energy, narrow: depths of the nets, in hidden layers [energy: 1,2,3; narrow:"
+     " 1,2,3,4,6,8]",
+     0, 0},
+    {"seeds", 0, CLI_COUNT, "K", "energy, narrow: number of nets of each size [1]", 1,
+     1000},
     {"kernels-only", 0, CLI_FLAG, NULL, "energy, narrow: keep biases fixed", 0, 0},
     {"n-eff-penalty", 0, CLI_NUMBER, "X",
      "energy, narrow: weight of a penalty that lets many weights share the output's"
@@ -316,7 +322,7 @@ static const cli_title titles[] = {
 const cli_command cli_command_study = {
     .name = "study",
     .group = "The paper's experiments",
-    .about = "one experiment of the paper: tables, facts and figures",
+    .about = "one experiment, of the paper or beyond it: tables, facts and figures",
     .usage = "NAME [-o DIR] [options]",
     .example =
         "crossbayes study quadrature --quick -o quadrature\n"

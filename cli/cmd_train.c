@@ -281,8 +281,9 @@ static const cli_option options[] = {
      " keep]",
      0, 0},
     {"net", 0, CLI_TEXT, "NET",
-     "layers, e.g. 'dense 50, relu, dense 1' (crossbayes help net) [one or two layers of"
-     " 50 units, chosen]",
+     "layers, e.g. 'dense 50, relu, dense 1' (crossbayes help net) [tables: one or two"
+     " layers of 50 units, chosen by F or --validation; images: a small convolutional"
+     " net]",
      0, 0},
     {"law", 0, CLI_TEXT, "LAW",
      "distribution of the weights' noise (crossbayes help law) [gaussian]", 0, 0},
@@ -290,7 +291,8 @@ static const cli_option options[] = {
      "which weights are random: kernels alone, or biases too [kernels]", 0, 0},
     {"likelihood", 0, CLI_CHOICE,
      "auto|gaussian|heteroscedastic|student|poisson|negative-binomial|softmax",
-     "likelihood of the target; auto: chosen by F or --validation [auto without --net]",
+     "likelihood of the target; auto: chosen by F or --validation [auto without --net,"
+     " else gaussian; softmax for classes]",
      0, 0},
     {"noise-net", 0, CLI_TEXT, "NET",
      "heteroscedastic: layers of the net that predicts the noise [as --net]", 0, 0},

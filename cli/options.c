@@ -14,7 +14,8 @@ const cli_option cli_common[] = {
      0x1p63},
     {"threads", 0, CLI_COUNT, "N", "number of threads; 0: one per core [0]", 0, 1024},
     {"json", 0, CLI_FLAG, NULL, "print JSON instead of text", 0, 0},
-    {"quiet", 'q', CLI_FLAG, NULL, "print no progress and no notes", 0, 0},
+    {"quiet", 'q', CLI_FLAG, NULL,
+     "print no progress, no notes and no summary of a file that was written", 0, 0},
     {"help", 'h', CLI_FLAG, NULL, "this text", 0, 0},
 };
 const int cli_common_count = CLI_COUNT_OF(cli_common);

@@ -32,14 +32,14 @@ static const cli_study_figure figures[] = {
      "A noisy sine, the net's mean and its two kinds of uncertainty under Gaussian, "
      "device and bimodal noise; below, the same with the truth subtracted.",
      "A net learns a noisy sine once and is evaluated with three kinds of noise in its "
-     "weights: the epistemic standard deviation is {sigma_e} inside the training range "
-     "and {sigma_e_out} outside."},
+     "weights: the epistemic standard deviation σ_e is {sigma_e} inside the training "
+     "range and {sigma_e_out} outside; σ_a is the aleatoric one."},
     {"laws", "Three laws compared", "scalar", "_gaps", 1,
      "Change of the net's mean and standard deviation over x when device or bimodal noise"
      " replaces Gaussian noise, with error bars.",
      "What changes when the weights' noise is not Gaussian, with two Monte Carlo errors "
-     "(the grey band counts as the same): a mean moves by at most "
-     "{gap_mean_device_largest} of σ_e under the device's law, by "
+     "(the grey band counts as the same): the largest change of a mean, in epistemic "
+     "sds, is {gap_mean_device_largest} under the device's law and "
      "{gap_mean_bimodal_largest} under the bimodal law."},
     {"energy", "How wide is wide enough", "energy", "", 0,
      "KL(law‖Gaussian) of the output over the width of trained nets, a line for each"

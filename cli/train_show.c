@@ -188,7 +188,8 @@ static void print_elbo(const cli_trained *o)
     const xb_train_report *r = o->report;
     const double n = (double)xb_train_report_row_count(r);
     const xb_estimate f = xb_train_report_f(r), l = xb_train_report_log_likelihood(r);
-    print_density(o, "log likelihood", l.value / n, l.std_error / n, "nats per row");
+    print_density(o, "log likelihood", l.value / n, l.std_error / n,
+                  "nats per training row");
     cli_print_estimate("KL", xb_train_report_value(r, XB_HISTORY_KL), NAN,
                        "nats, KL(weights‖prior)");
     print_density(o, "F", f.value, f.std_error, "nats");

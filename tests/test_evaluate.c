@@ -282,7 +282,7 @@ static void what_a_verdict_needs_is_said(void **state)
         {1, 0, 0.01, "fewer than 20 draws cannot decide"},
         {19, 6, 0.01, "fewer than 20 draws cannot decide"},
         {40, 6, 0.02, "draws would decide"},
-        {40, 6, 1e-7, "the gap is so close to the tolerance that more than 1e+07"}};
+        {40, 6, 1e-7, "the gap is so close to the tolerance that more than 10 million"}};
     evaluated c = make_case(NUMBERS);
     use_rows(&c, 20);
     xb_law_destroy(c.law[1]);

@@ -185,7 +185,7 @@ static void tails_matter_or_not(void **state)
 {
     (void)state;
     check_narrow(0.2, 0.01, XB_FINDING_DIFFERS, "20.0 ± 1.0 %");
-    check_narrow(-0.2, 0.01, XB_FINDING_DIFFERS, "1 of 2 nets, of n_eff up to 1.5");
+    check_narrow(-0.2, 0.01, XB_FINDING_DIFFERS, "1 of 2 nets, with n_eff up to 1.5");
     check_narrow(0.02, 0.001, XB_FINDING_AGREES, "0 of 2 nets.");
     check_narrow(0.06, 0.01, XB_FINDING_UNCLEAR, "may or may not");
 }

@@ -1,4 +1,4 @@
-/* crossbayes/data.h: reading columns of numbers, writing tables and arrays.
+/* crossbayes/data.h: reading columns and tables, writing tables and arrays.
  *
  * No file is trusted: sizes are checked before memory is asked for, and an
  * error names the file, the line and what was expected.
@@ -149,7 +149,7 @@ XB_API int64_t xb_frame_feature_find(const xb_frame *frame,
 /* How its columns became features; NULL: each column is one feature, unchanged. */
 XB_API const xb_recipe *xb_frame_recipe(const xb_frame *frame);
 /* Sentences that say what became of columns and cells; and the number of columns that
- * were left out and that `keep` would keep. */
+ * were left out and that `use_anyway` would bring back. */
 XB_API int64_t xb_frame_note_count(const xb_frame *frame);
 XB_API const char *xb_frame_note_at(const xb_frame *frame, int64_t i);
 XB_API int64_t xb_frame_left_out(const xb_frame *frame);

@@ -4,7 +4,7 @@
  *     const xb_law *laws[] = {gaussian, device, bimodal};
  *     xb_densities *d = NULL;
  *     if (xb_densities_create(ctx, &d, net, &weights, x, laws, 3, NULL) != XB_OK) ...
- *     xb_estimate kl = xb_densities_kl(d, 1, 0);    // device from gaussian
+ *     xb_estimate kl = xb_densities_kl(d, 1, 0);    // KL(device || gaussian)
  *     printf("%g +- %g\n", kl.value, kl.std_error);
  *     xb_densities_destroy(d);
  *

@@ -25,7 +25,8 @@ extern "C" {
 
 /* The distribution of a target, given the net's outputs (maths V10). */
 typedef enum xb_likelihood {
-    XB_LIKELIHOOD_AUTO = 0,         /* classes: softmax; numbers: gaussian */
+    XB_LIKELIHOOD_AUTO = 0,         /* classes: softmax; numbers: gaussian, unless
+                                       xb_train chooses another (V20) */
     XB_LIKELIHOOD_GAUSSIAN,         /* one learnt standard deviation for all rows */
     XB_LIKELIHOOD_HETEROSCEDASTIC,  /* one for each input, from a second net */
     XB_LIKELIHOOD_SOFTMAX,          /* classes */

@@ -9,9 +9,9 @@
  *     xb_plan_destroy(plan);
  *
  * A law's shape reaches the output only if few weights make most of its variance: a sum
- * of many equal shares is Gaussian whatever the law of its terms. The prediction needs
- * the law's cumulants and a Monte Carlo over hidden units, but no draws of weights; with
- * `measure` the distance is also computed from draws of all weights. Formulas:
+ * of many equal shares is nearly Gaussian whatever the law of its terms. The prediction
+ * needs the law's cumulants and a Monte Carlo over hidden units, but no draws of weights;
+ * with `measure` the distance is also computed from draws of all weights. Formulas:
  * docs/maths.md, section A.
  */
 #ifndef CROSSBAYES_PLAN_H
@@ -69,9 +69,9 @@ typedef struct xb_plan_weight {
 } xb_plan_weight;
 
 typedef enum xb_plan_verdict {
-    XB_PLAN_MET, /* within the tolerance, noise included */
-    XB_PLAN_NOT_MET,
-    XB_PLAN_UNSURE /* too few draws, or an unreliable prediction */
+    XB_PLAN_MET,     /* within the tolerance, noise included */
+    XB_PLAN_NOT_MET, /* beyond the tolerance, even after noise is subtracted */
+    XB_PLAN_UNSURE   /* too few draws, or an unreliable prediction */
 } xb_plan_verdict;
 
 XB_API const char *xb_plan_verdict_name(xb_plan_verdict verdict); /* never NULL */

@@ -29,7 +29,7 @@ typedef struct xb_predict_options {
     double tolerance;  /* 0.02: largest Monte Carlo error of the mean, in predictive
                           standard deviations, at each of the first 256 inputs (P5) */
     int64_t max_draws; /* 100000: largest number of draws with draws = 0, 1 or more */
-    bool antithetic;   /* draws in pairs of z and -z; symmetric laws */
+    bool antithetic;   /* draws in pairs of z and -z; needs a symmetric law */
     uint64_t seed;     /* 1 */
     const double *quantile; /* levels in (0, 1); NULL: 0.025, 0.975 */
     int64_t quantiles;      /* number of levels, 0 or more */

@@ -106,7 +106,7 @@ XB_API xb_status xb_rule_composite(xb_ctx *ctx, xb_rule **out, const xb_law *law
 XB_API double xb_rule_expect(const xb_rule *rule, double (*f)(void *arg, double x),
                              void *arg);
 XB_API double xb_rule_variance(const xb_rule *rule);
-/* KL from the law to N(mean, sd^2). */
+/* KL(law || N(mean, sd^2)), nats. */
 XB_API double xb_rule_kl_gaussian(const xb_rule *rule, const xb_law *law, double mean,
                                   double sd);
 

@@ -103,7 +103,7 @@ typedef struct xb_train_options {
     const char *noise_net; /* for HETEROSCEDASTIC, which it implies if the likelihood is
                               AUTO; NULL: as the net */
     xb_shape input; /* all 0: the shape of data.images, else a vector of features */
-    xb_likelihood likelihood;
+    xb_likelihood likelihood; /* AUTO, see choose_likelihood */
     xb_stochastic stochastic; /* kernels */
     bool freeze;              /* fixed tensors keep their values from the first phase */
     const xb_law *law;        /* NULL: gaussian */
@@ -166,11 +166,11 @@ typedef struct xb_train_options {
         choose_likelihood; /* AUTO: xb_train also tries likelihoods other than gaussian
                               (V20) for a given net; without a given net it always does */
     xb_train_effort effort;
-    const xb_weight_cells *
-        cells; /* the cells that random tensors are made of: training learns their states;
-                  sigma, sigma_rate and spread are ignored. NULL: widths are free */
-    const xb_train_array *array; /* the net is trained as this array would run it, with
-                                    straight-through gradients; NULL: as it is */
+    const xb_weight_cells *cells; /* the cells that random tensors are made of: training
+                                     learns their states; sigma, sigma_rate and
+                                     sigma_transform are ignored. NULL: widths are free */
+    const xb_train_array *array;  /* the net is trained as this array would run it, with
+                                     straight-through gradients; NULL: as it is */
     double n_eff_penalty; /* second phase: F/N minus this times log n_eff, so that many
                              weights share the output's variance (V62); 0: none */
     xb_skewed skewed;
@@ -193,13 +193,13 @@ XB_API xb_status xb_train_preset(xb_ctx *ctx, xb_train_options *opt, const char 
 
 /* ---- the report of a run */
 
-/* Columns of the trace, which has a row for each epoch. Values that do not apply are NAN.
- */
+/* Columns of the history, which has a row for each epoch. Values that do not apply are
+ * NAN. */
 typedef enum xb_history_column {
     XB_HISTORY_PHASE = 0,      /* 1 or 2 */
     XB_HISTORY_EPOCH,          /* number in the phase, from 1 */
     XB_HISTORY_STEP,           /* number in the phase, at the end of the epoch */
-    XB_HISTORY_LOG_LIKELIHOOD, /* of all rows, with the draws that were used */
+    XB_HISTORY_LOG_LIKELIHOOD, /* of all training rows, mean over the draws used */
     XB_HISTORY_KL,
     XB_HISTORY_F, /* in phase 1 the mean loss */
     XB_HISTORY_TEMPERATURE,
@@ -225,7 +225,7 @@ XB_API int64_t xb_train_report_epoch_count(const xb_train_report *report);
 XB_API int64_t xb_train_report_epoch_kept(const xb_train_report *report);
 /* Whether on_epoch stopped training and the model was kept. */
 XB_API bool xb_train_report_stopped(const xb_train_report *report);
-/* A value of the kept epoch, as in the trace. */
+/* A value of the kept epoch, as in the history. */
 XB_API double xb_train_report_value(const xb_train_report *report, xb_history_column c);
 /* Means over the last epochs up to the kept one, which are less noisy. */
 XB_API xb_estimate xb_train_report_f(const xb_train_report *report);
@@ -295,7 +295,7 @@ XB_API int64_t xb_trainer_steps_done(const xb_trainer *trainer);
 XB_API int64_t xb_trainer_step_count(const xb_trainer *trainer);
 XB_API double xb_trainer_rate(const xb_trainer *trainer);
 /* F and its parts, of the last step (an estimate from its batch) and as means over the
- * last whole epoch, as in the trace. */
+ * last whole epoch, as in the history. */
 XB_API double xb_trainer_step_value(const xb_trainer *trainer, xb_history_column c);
 XB_API double xb_trainer_epoch_value(const xb_trainer *trainer, xb_history_column c);
 

@@ -1,9 +1,9 @@
 /* crossbayes/vi.h: the parts of mean-field variational inference.
  *
  * A weight is theta = mu + sigma z, z a standardised law (mean 0, variance 1).
- * Training minimises F = -(likelihood)/T + sum over weights of KL(q || prior)
- * (maths V1). Here are the priors, the KL of any law to them with its gradient,
- * the parametrisations of sigma > 0, schedules, and Adam's settings.
+ * Training minimises F = -(expected log likelihood)/T + sum over weights of
+ * KL(q || prior) (maths V1). Here are the priors, the KL of any law to them with its
+ * gradient, the parametrisations of sigma > 0, schedules, and Adam's settings.
  *
  *     xb_prior prior;
  *     xb_prior_parse(ctx, &prior, "normal:sd=1");

@@ -59,7 +59,7 @@ _LEARN = ("BayesianClassifier", "BayesianRegressor")
 
 
 def __getattr__(name: str) -> Any:
-    """Loads the estimators when they are asked for: they need scikit-learn."""
+    """Loads the estimators at first use, because they need scikit-learn."""
     if name in _LEARN:
         from crossbayes import estimators
 

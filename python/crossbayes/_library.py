@@ -26,7 +26,7 @@ Doubles = npt.NDArray[np.float64]
 
 
 class Error(Exception):
-    """What the library refuses or cannot do; the text is its own sentence."""
+    """The library refused something or failed; the text is the library's sentence."""
 
 
 class ArgumentError(Error, ValueError):
@@ -209,7 +209,7 @@ default_threads = 0
 
 
 def set_threads(threads: int) -> None:
-    """Threads of the library's loops; 0: one per core. Results do not depend on it."""
+    """Sets the number of threads; 0: one per core. Results do not depend on it."""
     global default_threads
     if threads < 0:
         raise ValueError(f"threads is {threads}, expected 0 or more")

@@ -27,7 +27,7 @@ from crossbayes.tables import model_inputs, target_numbers
 
 
 class Assay(NamedTuple):
-    """An array against the digital model."""
+    """The comparison of an array with the digital model."""
 
     digital: Scores
     array: Scores
@@ -114,7 +114,7 @@ class AnalogModel(Handle):
         )
 
     def export(self, folder: Path) -> None:
-        """What a lab programs: conductances of each tile as NPY, and array.json."""
+        """Writes the data to program: conductances of each tile as NPY, and array.json."""
         session = Session()
         session.check(lib.xb_analog_export(session.ctx, self._c, path_bytes(folder)))
 

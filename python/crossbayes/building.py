@@ -39,8 +39,8 @@ def model_from_arrays(
 ) -> Model:
     """A model from weights as arrays, e.g. of a network trained elsewhere.
 
-    ``net`` is the text of the layers and ``inputs`` how many inputs it has (or height,
-    width, channels). ``tensors``: "0.kernel" [in][out] (conv [kh][kw][in][out]), "0.bias",
+    ``net`` is the text of the layers and ``inputs`` the number of inputs (or height, width
+    and channels). ``tensors``: "0.kernel" [in][out] (conv [kh][kw][in][out]), "0.bias",
     ..., layers counted from 0 with activations; standard deviations as "0.kernel.sigma",
     and ``sigma`` for all that have none. "0.kernel.mu" is a name of the means too, so
     ``model.tensors`` will do. ``classes``: their names, and the outputs are logits; else

@@ -26,7 +26,7 @@ from crossbayes.laws import Law
 
 
 class Move(NamedTuple):
-    """How cells have moved away from what they were programmed to."""
+    """How far cells have moved from their programmed conductance."""
 
     shift: float
     shift_error: float
@@ -38,7 +38,7 @@ class Move(NamedTuple):
 
 
 class Device(Handle):
-    """What a campaign of measurements says of a device; see :func:`device`."""
+    """A device as measured by a campaign; see :func:`device`."""
 
     _what = "device"
 
@@ -62,19 +62,19 @@ class Device(Handle):
         return np.array([lib.xb_device_time_at(self._c, i) for i in range(n)])
 
     def moved(self, conductance: float, seconds: float) -> Move:
-        """How far cells of any conductance have moved after any time."""
+        """How far cells of a given conductance have moved after a given time."""
         m = lib.xb_device_moved(self._c, float(conductance), float(seconds))
         return Move(*(getattr(m, name) for name in Move._fields))
 
     def relaxed(self, conductance: float, seconds: float, u: float) -> float:
-        """What the cell of rank u in (0, 1) among its like has become."""
+        """The conductance that a cell of rank u in (0, 1) among cells like it has reached."""
         if not 0 < u < 1:
             raise ValueError(f"u is {u}, expected more than 0 and less than 1")
         return float(lib.xb_device_relaxed(self._c, float(conductance), float(seconds), u))
 
     @property
     def report(self) -> dict[str, Any]:
-        """All of it, as the device file has it."""
+        """The whole report, as in the device file."""
         report: dict[str, Any] = json.loads(Session().text(lib.xb_device_json, self._c))
         return report
 
@@ -90,7 +90,7 @@ class Device(Handle):
 
 
 def device(path: Path) -> Device:
-    """A device from its file."""
+    """Loads a device from its file."""
     return Device(Session().make(lib.xb_device_load, path_bytes(path, read=True)))
 
 
@@ -125,7 +125,7 @@ def measure_device(
 
 
 def weight_cells(session: Session, cells: str, device: Device | None) -> Any:
-    """What weights are made of (V31); with a device, of the widths that its traces have."""
+    """The cells that weights are made of (V31); with a device, they have its widths."""
     base = session.make(lib.xb_weight_cells_parse, encoded(cells, "cells"))
     if device is None:
         return base

@@ -113,7 +113,7 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
     ) -> Prediction:
         """The whole predictive: quantiles, epistemic and aleatoric parts, probabilities.
 
-        ``law``: another law of the weights' noise, the same network.
+        ``law``: another law of the weights' noise for the same network.
         """
         check_is_fitted(self)
         index = getattr(X, "index", None)
@@ -129,11 +129,14 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
 class BayesianRegressor(RegressorMixin, _Bayesian):  # type: ignore[misc]
     """A Bayesian neural network for a target of numbers, or for several (y of two dimensions).
 
-    ``law``: of the weights' noise (gaussian), a text, a law or a law file's. ``likelihood``:
-    auto, gaussian, heteroscedastic, student, or for counts poisson and negative-binomial.
-    ``members``: posteriors of an ensemble. ``gp``: intervals widen away from the rows, e.g.
-    0.25. ``draws``: weight draws of a prediction. ``settings``: further settings of
-    :func:`crossbayes.train`, by name. Learnt: ``model_``, a :class:`crossbayes.Model`.
+    ``law``: the law of the weights' noise, as a text, a :class:`crossbayes.Law` or the name
+    of a law file (default: gaussian). ``likelihood``: auto, gaussian, heteroscedastic,
+    student, or for counts poisson and negative-binomial. ``members``: number of posteriors
+    of an ensemble. ``gp``: length scale of a Gaussian process that widens intervals away
+    from the training rows, e.g. 0.25. ``draws``: number of weight draws of a prediction.
+    ``settings``: further settings of :func:`crossbayes.train`, by name.
+
+    ``fit`` sets ``model_``, a :class:`crossbayes.Model`.
     """
 
     def fit(self, X: Any, y: Any) -> BayesianRegressor:
@@ -158,14 +161,14 @@ class BayesianRegressor(RegressorMixin, _Bayesian):  # type: ignore[misc]
         return tags
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The predictive mean, and its standard deviation where asked for."""
+        """The predictive mean and, with ``return_std``, the predictive standard deviation."""
         p = self.predict_dist(X, ())
         mean, std = np.array(p.mean), np.array(p.std)
         return (mean, std) if return_std else mean
 
 
 class BayesianClassifier(ClassifierMixin, _Bayesian):  # type: ignore[misc]
-    """A Bayesian neural network for classes; settings as of :class:`BayesianRegressor`."""
+    """A Bayesian neural network for classes; settings: see :class:`BayesianRegressor`."""
 
     classes_: npt.NDArray[Any]
 

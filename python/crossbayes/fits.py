@@ -104,14 +104,14 @@ class Series(Handle):
 
     @property
     def values(self) -> Doubles:
-        """The stationary part, as asked for."""
+        """The samples of the stationary part, after the requested treatment."""
         n = lib.xb_series_count(self._c)
         array: Doubles = view(lib.xb_series_values(self._c), (n,), np.float64, self._c)
         return array
 
     @property
     def findings(self) -> dict[str, str]:
-        """What was found, a sentence each; the last is the verdict on the reads."""
+        """What was found, one sentence each; the last is the verdict on the reads."""
         return {
             text(lib.xb_series_finding_name(self._c, i)): text(
                 lib.xb_series_finding_text(self._c, i)
@@ -132,7 +132,7 @@ class Series(Handle):
         return {name: np.array([getattr(p, name) for p in points]) for name in names}
 
     def independent(self, interval: float, reads: int) -> Estimate:
-        """How many independent draws that many reads at this interval are worth."""
+        """The number of independent draws that these reads at this interval are worth."""
         burst = lib.xb_series_burst(self._c, float(interval), count(reads, "reads", 1))
         return Estimate(burst.independent, burst.error)
 
@@ -168,7 +168,7 @@ class Fit(Handle):
 
     @property
     def law(self) -> Law:
-        """The chosen law, with its place in the samples' units."""
+        """The chosen law, with its offset and scale in the samples' units."""
         return self._law_at(lib.xb_fit_chosen(self._c))
 
     @property
@@ -187,17 +187,17 @@ class Fit(Handle):
 
     @property
     def report(self) -> dict[str, Any]:
-        """All of it, as the law file has it (docs/formats.md)."""
+        """The whole report, as in the law file (docs/formats.md)."""
         report: dict[str, Any] = json.loads(Session().text(lib.xb_fit_json, self._c))
         return report
 
     def save(self, path: Path) -> None:
-        """The law file with the report, as ``crossbayes fit -o`` writes it."""
+        """Saves the law file with the report, as ``crossbayes fit -o`` does."""
         session = Session()
         session.check(lib.xb_fit_save(session.ctx, self._c, path_bytes(path)))
 
     def plot(self, ax: Any = None, bins: int = 60) -> Any:
-        """Samples and the chosen law by matplotlib; returns the axes."""
+        """Plots the samples and the chosen law with matplotlib; returns the axes."""
         from crossbayes.plots import plot_fit
 
         return plot_fit(self, ax, bins)
@@ -217,7 +217,7 @@ class Fit(Handle):
 
 
 def _seconds(interval: float | str | None, name: str) -> float:
-    """2.5e-3, "2.5ms" or None: not known."""
+    """Seconds from 2.5e-3 or "2.5ms"; None: unknown."""
     if interval is None:
         return 0.0
     if isinstance(interval, str):

@@ -51,7 +51,7 @@ class Moments(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where a law sits in the samples' own units: offset + scale * x."""
+    """How a law maps to the samples' units: offset + scale * x."""
 
     offset: float
     scale: float
@@ -84,7 +84,7 @@ class Law(Handle):
 
     @property
     def params(self) -> dict[str, float]:
-        """The parameters that make the law; none of a law that was made from samples."""
+        """The parameters of the law; empty for a law that was made from samples."""
         law = self._c
         return {
             text(lib.xb_law_param_name(law, i)): lib.xb_law_param_value(law, i)
@@ -93,7 +93,7 @@ class Law(Handle):
 
     @property
     def placement(self) -> Placement:
-        """Where the law sits in the samples' units, if it was fitted to samples."""
+        """How the law maps to the samples' units, if it was fitted to samples."""
         place = lib.xb_law_placement(self._c)
         return Placement(place.offset, place.scale, text(place.unit))
 
@@ -102,7 +102,7 @@ class Law(Handle):
         return bool(lib.xb_law_is_symmetric(self._c))
 
     def support(self) -> tuple[float, float]:
-        """Both ends of the support, infinite where there is none.
+        """Both ends of the support; infinite if there is no end.
 
         >>> law("ecram").support()
         (-1.0, 1.0)
@@ -200,7 +200,7 @@ class Law(Handle):
         return self.std() ** 2
 
     def entropy(self) -> float:
-        """In nats."""
+        """The entropy in nats."""
         return float(lib.xb_law_entropy(self._c))
 
     def kl(self, other: Law | str | None = None) -> float:
@@ -257,7 +257,7 @@ class Law(Handle):
         physical: bool = False,
         out: npt.NDArray[Any] | None = None,
     ) -> Any:
-        """Random draws, float32 or float64, by all cores.
+        """Random draws, float32 or float64, made on all cores.
 
         Draw i is a function of (seed, i) alone, and the same number that
         ``crossbayes sample --seed`` writes. Without a seed, one is taken from the
@@ -287,7 +287,7 @@ class Law(Handle):
     # ---- files, pickles, texts
 
     def save(self, path: Path) -> None:
-        """The law file, as ``crossbayes fit`` writes it."""
+        """Saves a law file, as ``crossbayes fit`` does."""
         session = Session()
         session.check(lib.xb_law_save(session.ctx, self._c, path_bytes(path)))
 
@@ -309,7 +309,7 @@ class Law(Handle):
         return hash(self.text)
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
-        """The density by matplotlib; returns the axes."""
+        """Plots the density with matplotlib; returns the axes."""
         from crossbayes.plots import plot_law
 
         return plot_law(self, ax, **style)
@@ -356,7 +356,7 @@ def _from_json(content: str) -> Law:
 
 
 def law(what: str | os.PathLike[str] | Law) -> Law:
-    """A law from its text or from a law file; a law stays what it is.
+    """A law from its text or from a law file; a :class:`Law` is returned unchanged.
 
     >>> law("bimodal:m=0.9").params
     {'m': 0.9}

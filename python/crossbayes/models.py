@@ -50,12 +50,12 @@ _ROWS = ffi.typeof("xb_rows *")
 
 
 class Prediction:
-    """What a model says of n inputs, in the target's units.
+    """The predictive of n inputs, in the target's units.
 
-    Numbers: ``mean``, ``std``, ``epistemic`` and ``aleatoric`` [n], ``quantile``
-    [n][levels]; of several targets [n][targets] and [n][targets][levels]. Classes:
-    ``probability`` [n][classes], ``label`` [n], ``entropy`` and ``information`` [n] in
-    nats. What does not apply is None.
+    For numbers: ``mean``, ``std``, ``epistemic`` and ``aleatoric`` (standard deviations) are
+    [n], ``quantile`` is [n][levels]; with several targets they are [n][targets] and
+    [n][targets][levels]. For classes: ``probability`` [n][classes], ``label`` [n],
+    ``entropy`` and ``information`` [n] in nats. Attributes that do not apply are None.
     """
 
     def __init__(self, pointer: Any, model: Model, levels: Doubles, index: Any) -> None:
@@ -83,12 +83,12 @@ class Prediction:
 
     @property
     def draws(self) -> int:
-        """The weight draws that it was made of."""
+        """The number of weight draws."""
         return int(lib.xb_prediction_draws(self._c))
 
     @property
     def error(self) -> float:
-        """The largest Monte Carlo error of a mean over the predictive's std."""
+        """The largest Monte Carlo error of a mean, in units of the predictive's std."""
         return float(lib.xb_prediction_error(self._c))
 
     def _array(self, name: str, *columns: int, dtype: Any = np.float64) -> Any:
@@ -115,7 +115,10 @@ class Prediction:
 
     @property
     def disagreement(self) -> Any:
-        """Between the members of an ensemble, a part of the epistemic one; else None."""
+        """The standard deviation between an ensemble's members, a part of ``epistemic``.
+
+        For classes it is the mutual information of class and member. None for one posterior.
+        """
         if lib.xb_model_member_count(self._model) < 2:
             return None
         return self._array("disagreement", *self._several)
@@ -146,7 +149,7 @@ class Prediction:
         return np.array(self.classes, dtype=object)[self._array("class", dtype=np.int64)]
 
     def to_frame(self) -> Any:
-        """A pandas data frame, with the index of the inputs where they had one."""
+        """The prediction as a pandas data frame, with the index of the inputs, if any."""
         import pandas as pd
 
         if self.classes:
@@ -170,7 +173,7 @@ class Prediction:
 
 
 class Model(Handle):
-    """A trained network: all that prediction needs. It never changes."""
+    """A trained network with everything that prediction needs. It never changes."""
 
     _what = "model"
 
@@ -184,11 +187,11 @@ class Model(Handle):
 
     @classmethod
     def load(cls, path: Path) -> Model:
-        """A model from its file, as ``crossbayes train`` or :meth:`save` wrote it."""
+        """Loads a model file that ``crossbayes train`` or :meth:`save` wrote."""
         return cls(path)
 
     def save(self, path: Path) -> None:
-        """The model file (safetensors); an old one is replaced by a whole new one."""
+        """Saves the model file (safetensors); only a complete file replaces an old one."""
         session = Session()
         session.check(lib.xb_model_save(session.ctx, self._c, path_bytes(path)))
 
@@ -229,7 +232,7 @@ class Model(Handle):
 
     @property
     def target(self) -> str:
-        """The target's name; of several, all with commas between them."""
+        """The target's name; with several targets all names, separated by commas."""
         return text(lib.xb_model_target_name(self._c))
 
     @property
@@ -245,14 +248,17 @@ class Model(Handle):
 
     @property
     def members(self) -> list[Model]:
-        """Of an ensemble, each a model of its own; of one posterior, itself."""
+        """The members of an ensemble, each a model of its own; a single posterior itself."""
         n = lib.xb_model_member_count(self._c)
         at = (lib.xb_model_member_at(self._c, i) for i in range(n))
         return [Model(borrowed(member, self._c)) for member in at]
 
     @property
     def noise_std(self) -> float:
-        """Of the gaussian likelihood, in the target's units; NaN for the others."""
+        """The sd of the noise (gaussian, student) in the target's units; for others NaN.
+
+        The negative binomial likelihood has the root of :attr:`dispersion` here.
+        """
         return float(lib.xb_model_noise_sd(self._c))
 
     @property
@@ -262,9 +268,9 @@ class Model(Handle):
 
     @property
     def dispersion(self) -> Any:
-        """Of counts: their variance is r + dispersion r² at a rate r; NaN for other targets.
+        """The dispersion of counts: the variance at rate r is r + dispersion r². Else NaN.
 
-        Of several targets an array.
+        With several targets it is an array.
         """
         n = lib.xb_model_target_count(self._c)
         values = [float(lib.xb_model_dispersion(self._c, k)) for k in range(n)]
@@ -277,7 +283,7 @@ class Model(Handle):
 
     @property
     def cells(self) -> str | None:
-        """What each weight is made of, as a text; None where widths are free."""
+        """The cells that each weight is made of, as a text; None if widths are free."""
         cells = lib.xb_model_cells(self._c)
         return text(lib.xb_weight_cells_text(cells)) if cells else None
 
@@ -306,7 +312,7 @@ class Model(Handle):
 
     @property
     def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
-        """Means and standard deviations by name, "0.kernel.mu": the model's own memory."""
+        """Means and standard deviations by name, e.g. "0.kernel.mu"; views, not copies."""
         net, weights = lib.xb_model_net(self._c), lib.xb_model_weights(self._c)
         made: dict[str, npt.NDArray[np.float32]] = {}
         for i in range(lib.xb_net_tensor_count(net)):
@@ -405,7 +411,7 @@ class Model(Handle):
         return out
 
     def _outputs(self) -> tuple[int, ...]:
-        """Numbers of a draw at one input, where they are several."""
+        """The number of values of a draw at one input, if there are several."""
         several = lib.xb_model_class_count(self._c) or lib.xb_model_target_count(self._c)
         return (int(several),) if several > 1 else ()
 
@@ -419,7 +425,7 @@ class Model(Handle):
         progress: Progress = None,
         **settings: Any,
     ) -> Evaluation:
-        """Scores on rows with targets, under each law, and how far laws are apart.
+        """Scores on rows with targets under each law, and how far the laws are apart.
 
         ``None`` among the laws, and no laws at all, stand for the model's own. Settings:
         draws (1000), tolerance, max_draws, seed, backend.
@@ -465,7 +471,7 @@ class Model(Handle):
         return Plan(made)
 
     def on(self, array: Any, calibration: npt.ArrayLike | None = None, **settings: Any) -> Any:
-        """The model on a simulated array, :class:`crossbayes.Array` or a preset's name."""
+        """The model on a simulated array: a :class:`crossbayes.Array` or a preset's name."""
         from crossbayes.analog import AnalogModel
 
         return AnalogModel(self, array, calibration, **settings)
@@ -513,7 +519,7 @@ class Plan(Handle):
 
     @property
     def measured(self) -> Estimate:
-        """The same by draws of all weights; NaN where not asked for."""
+        """The same, measured by draws of all weights; NaN if that was not requested."""
         return self._estimate(lib.xb_plan_measured(self._c))
 
     @property
@@ -531,7 +537,7 @@ class Plan(Handle):
 
     @property
     def needed(self) -> float:
-        """What the tolerance needs with equal shares."""
+        """The number of equal weights that the tolerance requires."""
         return float(lib.xb_plan_needed(self._c))
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def axes(ax: Any) -> Any:
-    """The axes given, or new ones."""
+    """The given axes, or new ones."""
     if ax is not None:
         return ax
     try:

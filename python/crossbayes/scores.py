@@ -55,7 +55,7 @@ class Scores(Mapping[str, Score]):
         return score_of(lib.xb_scores_at(self._c, i))
 
     def array(self, name: str) -> Doubles:
-        """Numbers behind the scores: pit, crps and nll of each point, share by level, ..."""
+        """An array behind the scores: pit, crps or nll of each point, share by level, ..."""
         size = ffi.new("int64_t *")
         address = lib.xb_scores_array_get(self._c, encoded(name, "array"), size)
         if not address:
@@ -67,7 +67,7 @@ class Scores(Mapping[str, Score]):
 
     @property
     def doubts(self) -> list[str]:
-        """Reasons not to rely on these scores, a sentence each."""
+        """Reasons why these scores may be unreliable, one sentence each."""
         n = lib.xb_scores_doubt_count(self._c)
         return [text(lib.xb_scores_doubt_at(self._c, i)) for i in range(n)]
 
@@ -113,7 +113,7 @@ class Comparison:
 
 
 class Evaluation(Handle):
-    """A model's scores under each law, and how far laws are apart.
+    """A model's scores under each law, and how far the laws are apart.
 
     ``scores`` are the first law's; ``under[i]`` those of law i, ``compared[i]`` its
     distance from the first (None for the first itself).

@@ -59,7 +59,7 @@ def xb_py_epoch(handle: Any, trainer: Any) -> bool:
 
 
 class TrainReport:
-    """What became of a training: its history by epoch, rows used, the net that was rejected.
+    """The report of a training run: history by epoch, rows used, the net that was rejected.
 
     ``notes`` say what became of a data frame's columns and missing cells.
     """
@@ -188,26 +188,29 @@ def train(
     progress: Progress = None,
     **settings: Any,
 ) -> Model:
-    """A Bayesian network of y given x, to the bytes that ``crossbayes train`` gives.
+    """Trains a Bayesian network of y given x; the same bytes as ``crossbayes train``.
 
-    ``x``: rows and columns; an array of numbers, or a data frame, whose words and missing
-    cells become features. ``y``: numbers, in two dimensions several targets; or classes:
-    texts are, numbers are if ``classes`` says so. Columns are standardised; not so with
-    ``scaled``, which says that float32 in x is what the net takes (read where it
-    lies), nor with images, uint8 [n][h][w][c].
+    ``x``: rows and columns, as an array of numbers or as a data frame, whose words and
+    missing cells become features; or images, uint8 [n][h][w][c]. Columns are standardised,
+    but images are not. ``scaled=True`` says that x is float32 as the net takes it: it is
+    neither standardised nor copied.
 
-    ``on_epoch(epoch)`` looks at each epoch and ends training by returning False; the model
-    reached so far is the result then. Ctrl-C ends it with KeyboardInterrupt; with a
-    ``checkpoint`` file, the same call with ``resume=True`` goes on from there.
+    ``y``: numbers, with two dimensions for several targets, or classes. Texts are classes;
+    numbers are classes with ``classes=True``.
 
-    ``gp``: a Gaussian process over the inputs beside the net, whose length this is (0.25):
-    intervals widen away from the rows. ``cells`` (three, pair, ...): weights are made of
-    cells whose own noise is their width, with a ``device`` as its traces have it.
+    ``on_epoch(epoch)`` is called after each epoch. If it returns False, training ends and
+    the model reached so far is the result. Ctrl-C ends training with KeyboardInterrupt;
+    with a ``checkpoint`` file, the same call with ``resume=True`` continues from there.
 
-    Settings are those of the command line, with underscores: likelihood (auto, gaussian,
-    heteroscedastic, student, poisson, negative-binomial), members, effort, noise_net,
-    random, prior, mle_epochs, batch, draws, estimator, group, antithetic, rate,
-    rate_schedule, sigma, sigma_rate, sigma_transform, temperature, freeze, preset,
+    ``gp``: adds a Gaussian process over the inputs, of this length scale (e.g. 0.25), which
+    widens intervals away from the training rows. ``cells`` (three, pair, ...): each weight
+    is made of memory cells whose read noise is its width; with a ``device``, the widths are
+    those of its traces.
+
+    Further settings are those of the command line, with underscores: likelihood (auto,
+    gaussian, heteroscedastic, student, poisson, negative-binomial), members, effort,
+    noise_net, random, prior, mle_epochs, batch, draws, estimator, group, antithetic,
+    rate, rate_schedule, sigma, sigma_rate, sigma_transform, temperature, freeze, preset,
     validation, patience, resume, target_range, mirror, backend, ...
     """
     keep: list[Any] = []
@@ -247,7 +250,7 @@ def train(
 
 
 def train_presets() -> dict[str, str]:
-    """Settings under one name, for ``preset``, each in a few words."""
+    """The named sets of settings for ``preset``, each in a few words."""
     return {
         text(lib.xb_train_preset_name(i)): text(lib.xb_train_preset_sets(i))
         for i in range(lib.xb_train_preset_count())

@@ -53,10 +53,11 @@ typedef struct xb_loss {
 
 /* ---- updates */
 
-/* (V2-V6) KL to a prior without its constant: gradients are added to, times `weight`;
- * NULL: not wanted. `cross` is the host's, the tables it names are buffers. With rho,
- * which normal priors alone have, sigma is exp(rho) and grad_sigma holds the gradient by
- * sigma before and that by rho after. */
+/* (V2-V6) KL to a prior without its constant. Its gradients, times `weight`, are added to
+ * grad_mu and grad_sigma (NULL: not wanted). `cross` is the host's; the tables it names
+ * are buffers. With rho, which only normal priors allow, sigma is exp(rho), and
+ * grad_sigma holds the gradient with respect to sigma before the call and to rho after
+ * it. */
 typedef struct xb_kl_block {
     double mean, precision, weight; /* the first two: of a normal prior */
     float *grad_mu, *grad_sigma;
@@ -65,8 +66,8 @@ typedef struct xb_kl_block {
     const xb_cross *cross; /* NULL: a normal prior */
 } xb_kl_block;
 
-/* (V31) Weights made of cells: state [cells] `stride` apart, from which mu and sigma [n]
- * follow, and gradients by either way. d_sigma NULL: 0. */
+/* (V31) Weights made of cells: state [cells], `stride` apart, from which mu and sigma [n]
+ * follow, and the gradients with respect to both. d_sigma NULL: 0. */
 typedef struct xb_cell_block {
     const xb_cell_curve *curve; /* the host's */
     float *state, *d_state;
@@ -80,20 +81,20 @@ typedef struct xb_cell_block {
 typedef struct xb_moved_block {
     int64_t in, out, count;
     const xb_real *mu, *bias; /* [in][out], [out]; bias NULL: none */
-    bool random, moved;       /* not random: a product, and nothing below is looked at */
-    const xb_moved_law *law;  /* the host's */
+    bool random, moved; /* not random: a plain product; the fields below are unused */
+    const xb_moved_law *law;              /* the host's */
     const xb_sampler *gaussian, *sampler; /* of a Gaussian and of the law */
-    xb_stream where;                      /* of the draws of both, */
-    int64_t first;                        /* from this row on */
+    xb_stream where;                      /* of the draws of both */
+    int64_t first;                        /* number of the first row in that stream */
     /* sigma^n of kernel [in][out] and bias [out], n = 2 .., where it is wanted */
     const xb_real *power[XB_MOVED_ORDER + 1];
-    xb_real *raised, *e, *z;          /* room: [count][in], [count][out], [count][out] */
-    xb_real *sum[XB_MOVED_ORDER + 1]; /* [count][out]: gets the power sums */
+    xb_real *raised, *e, *z; /* scratch: [count][in], [count][out], [count][out] */
+    xb_real *sum[XB_MOVED_ORDER + 1]; /* [count][out]: the power sums are written here */
 } xb_moved_block;
 
-/* (V61) A kernel's means and widths as an array would have them: `levels` steps up to the
- * largest mean, 0: any; an error of `error` of it; no width below `floor` of the largest.
- * sigma NULL: there are none. */
+/* (V61) A kernel's means and widths as an array would have them: means on `levels` steps
+ * up to the largest one (0: any mean) with an error of `error` times the largest; no
+ * width below `floor` times the largest. sigma NULL: there are no widths. */
 typedef struct xb_written_block {
     float *mu_to, *sigma_to;
     const float *mu, *sigma;
@@ -111,8 +112,7 @@ struct xb_backend {
     bool host;
     void *self; /* a module's own; the host has none */
 
-    /* Optional: whether all operations so far were done; if not, one line that says why.
-     */
+    /* Optional: fails, with one line that says why, if an operation so far failed. */
     xb_status (*check)(const xb_backend *b, xb_ctx *ctx);
 
     /* Memory: zeroed, at a cache line's start. */
@@ -127,8 +127,8 @@ struct xb_backend {
     void (*gather)(const xb_backend *b, void *to, const void *from, const int32_t *row,
                    int64_t rows, int64_t bytes);
 
-    /* Optional: bytes / 255 (V16) of rows row[i], without rows i, of images in a buffer;
-     * ~r is row r turned left to right. */
+    /* Optional: byte / 255 (V16) of rows row[i] (row NULL: rows i) of images in a buffer;
+     * ~r stands for row r flipped left-right. */
     void (*pixels)(const xb_backend *b, xb_real *to, const uint8_t *from,
                    const int32_t *row, int64_t rows, xb_shape shape);
 
@@ -158,9 +158,9 @@ struct xb_backend {
     /* (N7) theta [param_count]: one draw of all weights, mu where they are not random. */
     void (*draw)(const xb_run *run, xb_real *theta);
 
-    /* Optional, both or none: many draws at once, for the nets that it says. y
+    /* Optional, both or none: many draws at once, for nets that draws_suit accepts. y
      * [count][batch][outputs] under draws noise.sample .. noise.sample + count - 1; theta
-     * [count][param_count]: room. */
+     * [count][param_count]: scratch. */
     bool (*draws_suit)(const xb_net *net);
     void (*draws)(const xb_run *run, xb_real *y, const xb_real *x, xb_real *theta,
                   int64_t count);
@@ -175,13 +175,13 @@ struct xb_backend {
 
     const xb_array_ops *array; /* optional: simulated arrays */
 
-    bool more_losses; /* `loss` knows those after XB_LOSS_SOFTMAX */
+    bool more_losses; /* `loss` supports those after XB_LOSS_SOFTMAX */
     /* The loss of y [rows][outputs], and dy where it is wanted. */
     double (*loss)(const xb_backend *b, const xb_loss *loss, xb_real *dy,
                    const xb_real *y, int64_t rows);
 
     bool (*finite)(const xb_backend *b, const xb_real *x, int64_t n);
-    /* the same of squares: Adam sums those of gradients */
+    /* the same for the squares, which Adam sums for gradients */
     bool (*squares_finite)(const xb_backend *b, const float *x, int64_t n);
 
     /* Updates (V2-V8). */
@@ -195,8 +195,8 @@ struct xb_backend {
                          const float *sigma, int64_t n);
     double (*kl)(const xb_backend *b, const xb_ctx *ctx, const xb_kl_block *block);
 
-    /* Optional, both or none (V31): states into their range, then mu and sigma; and
-     * d_state from d_mu and d_sigma. */
+    /* Optional, both or none (V31): brings states into their range and computes mu and
+     * sigma; computes d_state from d_mu and d_sigma. */
     void (*cells_fill)(const xb_backend *b, const xb_ctx *ctx,
                        const xb_cell_block *block);
     void (*cells_chain)(const xb_backend *b, const xb_ctx *ctx,
@@ -205,7 +205,7 @@ struct xb_backend {
                     const xb_written_block *block);
 };
 
-/* This machine's, whichever its kernels (xb_run has them): host.c. */
+/* The backend of this machine, with any of its kernels, which are in xb_run: host.c. */
 extern const xb_backend xb_backend_host;
 
 /* The host's backend of this name; NULL name: "cpu". Returns NULL if there is none, or if
@@ -220,8 +220,8 @@ const char *xb_backend_chosen(const xb_ctx *ctx, const char *name);
  * of the context, of one pass that is repeated, or of the whole task. */
 typedef enum xb_auto_work { XB_AUTO_PASS, XB_AUTO_WHOLE } xb_auto_work;
 
-/* The name for a net that sees `rows` examples: where "auto" is asked for, "cuda" if that
- * is worth a GPU and there is one, else "cpu". */
+/* The name for a net that sees `rows` examples: for "auto" it is "cuda" if there is a GPU
+ * and the work is worth starting it, else "cpu". */
 const char *xb_backend_for(xb_ctx *ctx, const char *name, const xb_net *net, double rows,
                            xb_auto_work work);
 
@@ -245,7 +245,7 @@ static inline void xb_host_sent(const xb_backend *b, void *buffer, const void *r
 {
     if (!b->host) b->put(b, buffer, room, bytes);
 }
-/* Where the host reads what is in the buffer now. */
+/* Where the host can read the present contents of the buffer. */
 static inline const void *xb_host_got(const xb_backend *b, const void *buffer, void *room,
                                       int64_t bytes)
 {

@@ -177,7 +177,8 @@ static void backward(const xb_run *run, const xb_layer *last, xb_real *dx,
     run_backward(&job, dx, dy, x, y);
 }
 
-/* dx is first the gradient by what batchnorm gives; it is always wanted (fuse.c). */
+/* dx is first the gradient with respect to what batchnorm gives; it is always wanted
+ * (fuse.c). */
 static void norm_backward(const xb_run *run, const xb_layer *last, xb_real *dx,
                           const xb_real *dy, const xb_real *x, const xb_real *y)
 {

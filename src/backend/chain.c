@@ -198,7 +198,7 @@ const xb_real *xb_chain_forward(const xb_chain *chain, const xb_run *run,
     return x;
 }
 
-/* dw = the gradient by the link's weights. */
+/* dw = the gradient with respect to the link's weights. */
 static void weight_gradient(const chain_run *c, const xb_chain_link *k, const xb_real *x,
                             const xb_real *dy)
 {
@@ -252,7 +252,7 @@ static void backward(const chain_run *c)
     }
 }
 
-/* (N11) ds is by sigma^2, and twice as large. */
+/* (N11) ds is twice the gradient with respect to sigma^2. */
 static void add_local(const chain_run *c)
 {
     for (int i = 0; i < c->run->net->n_tensor; i++) {
@@ -269,7 +269,8 @@ static void add_local(const chain_run *c)
     }
 }
 
-/* (N8, N11) The links are all of the net: fresh, dw is the whole gradient by mu. */
+/* (N8, N11) The links are all of the net: fresh, dw is the whole gradient with respect to
+ * mu. */
 static void add_gradients(const chain_run *c)
 {
     const xb_gradient *g = &c->run->gradient;

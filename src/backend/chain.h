@@ -12,8 +12,8 @@ typedef struct xb_chain_link {
     int64_t in, out;
     int64_t offset, size; /* of its parameters; size: of the kernel alone */
     xb_act f;
-    int layer;      /* whose output is the link's */
-    int64_t output; /* where in the room's outputs that is */
+    int layer;      /* the layer whose output is the link's */
+    int64_t output; /* position of that output in the room's outputs */
 } xb_chain_link;
 
 typedef struct xb_chain {
@@ -26,17 +26,17 @@ typedef struct xb_chain {
 typedef struct xb_chain_room {
     const xb_real *x;
     xb_real *output;
-    xb_real *gradient[2]; /* [rows][widest]; NULL: of a pass without gradients */
+    xb_real *gradient[2]; /* [rows][widest]; NULL for a pass without gradients */
 } xb_chain_room;
 
-/* Whether this net, for this batch and estimator, is one. */
+/* Whether the chain can run for this batch and estimator. */
 bool xb_chain_suits(const xb_chain *chain, const xb_run *run);
-/* Reals of room that a step needs. */
+/* The number of reals of scratch that a step needs. */
 int64_t xb_chain_scratch(const xb_chain *chain, const xb_run *run);
-/* The net's outputs under the run's weights as they are. */
+/* The net's outputs under the run's weights, without noise. */
 const xb_real *xb_chain_forward(const xb_chain *chain, const xb_run *run,
                                 const xb_chain_room *room);
-/* Forward, loss, backward of the run; gradients by x are not found. */
+/* Forward, loss and backward; gradients with respect to x are not computed. */
 bool xb_chain_step(const xb_chain *chain, const xb_run *run, const xb_chain_room *room,
                    bool fresh, xb_loss_fn loss, void *arg);
 

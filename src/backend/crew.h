@@ -16,7 +16,7 @@
 typedef struct xb_crew {
     xb_comm *comm;
     xb_split blocks;    /* of the batch */
-    int64_t *cut;       /* [ranks + 1] blocks of each rank */
+    int64_t *cut;       /* [ranks + 1] first block of each rank */
     int64_t *row;       /* [ranks + 1] the same in rows */
     int64_t first, end; /* this rank's rows */
 } xb_crew;
@@ -25,10 +25,11 @@ struct xb_run;
 
 /* The blocks of a batch: pieces of the smallest size. */
 xb_split xb_crew_blocks(int64_t batch);
-/* Room for its ranks; NULL: there is none. */
+/* NULL: memory has run out. */
 xb_crew *xb_crew_create(xb_ctx *ctx, xb_comm *comm);
 void xb_crew_destroy(xb_crew *crew); /* NULL is fine */
-/* Deals the blocks of a batch: runs of about as many rows; rank 0 has the first. */
+/* Deals the blocks of a batch: each rank gets a run of about the same number of rows,
+ * rank 0 the first. */
 void xb_crew_plan(xb_crew *crew, int64_t batch);
 
 /* Whether these pieces of a batch are its blocks. */

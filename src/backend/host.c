@@ -8,7 +8,7 @@
 
 enum { LINE = 64 }; /* bytes: a cache line, a vector register */
 
-/* The block's own address stands right before the buffer. */
+/* The address of the allocated block is stored directly before the buffer. */
 static xb_status host_take(const xb_backend *b, xb_ctx *ctx, void **out, int64_t bytes)
 {
     (void)b;

@@ -1,5 +1,5 @@
-/* likelihood.c: minus the log-likelihood of a batch and its gradient by the outputs;
- * maths N13-N16. All arithmetic in double: the outputs of a batch are few. */
+/* likelihood.c: minus the log-likelihood of a batch and its gradient with respect to the
+ * outputs; maths N13-N16. All arithmetic in double: the outputs of a batch are few. */
 #include <math.h>
 
 #include "backend/host.h"
@@ -55,7 +55,7 @@ double xb_nll_gaussian(xb_real *dy, double *d_log_sd, const xb_real *y,
     return 0.5 * square + (double)n * (log_sd + HALF_LOG_TWO_PI); /* (N14) */
 }
 
-/* A standard deviation and its derivative by raw. */
+/* A standard deviation and its derivative with respect to raw. */
 typedef struct linked_sd {
     double sd, slope;
 } linked_sd;

@@ -6,9 +6,9 @@
 
 #include "backend/backend.h"
 
-/* The operation; kernels of the backend behind one face. `room` is room() reals. What
- * `fuses` may be asked to apply an activation f to y, or the slope of f to dx, x being
- * f's output. */
+/* The operation: one interface to kernels of the backend. `room` has room() reals. An
+ * operation that `fuses` can also apply an activation f to y, or multiply dx by the slope
+ * of f, where x is the output of f. */
 typedef struct xb_linear {
     bool fuses;
     void (*forward)(const xb_run *run, const xb_layer *layer, xb_real *y,
@@ -34,13 +34,13 @@ typedef struct xb_op {
     int64_t offset, size, n; /* size: of the kernel alone */
     int64_t in, out;         /* of one example */
     int64_t cin, cout;       /* channels */
-    int64_t room, work;      /* work: multiply-adds an example */
+    int64_t room, work;      /* work: multiply-adds per example */
 } xb_op;
 
 typedef struct xb_estimator_kind {
     const char *name;
-    bool symmetric, gaussian;            /* what the law must be */
-    bool fuses;                          /* does as run->above and run->below say */
+    bool symmetric, gaussian;            /* properties that the law must have */
+    bool fuses;                          /* applies run->above and run->below */
     int64_t (*scratch)(const xb_op *op); /* reals, for the run's batch and group */
     int64_t (*keep)(const xb_op *op);    /* from forward to backward; NULL: none */
     xb_split (*split)(const xb_op *op);  /* its pieces of the batch; NULL: not by rows */
@@ -69,7 +69,7 @@ bool xb_linear_fuses(const xb_run *run, const xb_layer *layer);
 
 xb_op xb_op_of(const xb_run *run, const xb_layer *layer);
 
-/* Draws of the kernel and of the bias; set where they are random. */
+/* Draws of the kernel and of the bias; only those of random tensors are set. */
 typedef struct xb_z {
     xb_real *of[2];
 } xb_z;
@@ -100,15 +100,15 @@ void xb_op_draw(const xb_op *op, xb_z z, int64_t number, int64_t count, bool wid
 void xb_op_theta(const xb_op *op, xb_real *theta, xb_z z);
 void xb_op_scaled(const xb_op *op, xb_real *out, const xb_real *factor);
 
-/* The pieces of a split by rows, those of this rank where the layer is dealt. */
+/* Runs the pieces of a split by rows; if the layer is dealt, only those of this rank. */
 static inline void xb_op_run(const xb_op *op, const xb_split *split, xb_range_fn body,
                              void *job)
 {
     xb_crew_run(op->run->ctx, op->run->crew, split, body, job);
 }
 
-/* y = f(op(x, w)), dx = its gradient by x times that of f below, dw [n] = by w, for
- * `rows` examples. */
+/* y = f(op(x, w)), dx = its gradient with respect to x times that of f below, dw [n] =
+ * with respect to w, for `rows` examples. */
 void xb_op_forward(const xb_op *op, xb_real *y, const xb_real *x, const xb_real *w,
                    int64_t rows, xb_real *room, xb_act f);
 void xb_op_input(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *w,
@@ -124,13 +124,13 @@ void xb_op_add_sigma(const xb_op *op, xb_real *sigma, const xb_real *dw,
 /* One draw for the batch, or mu itself where nothing is random; in the first 2 n of the
  * scratch. */
 const xb_real *xb_shared_weights(const xb_op *op);
-/* Its gradient: the sum of dw [n] of all slots, which ends in the first, added to the
- * run's. */
+/* Its gradient: adds the sum of dw [n] over all slots, which is left in the first, to the
+ * run's gradient. */
 void xb_shared_gradient(const xb_op *op, const xb_real *w, xb_real *slots, int64_t slot,
                         int64_t count);
 
-/* slot[0] becomes the sum of all, added in a tree; each of n reals, `stride` apart, the
- * others are used up. Where the layer is dealt the ranks add together. */
+/* Adds all slots, of n reals each and `stride` apart, in a tree: slot[0] becomes the sum,
+ * the others are overwritten. If the layer is dealt, the ranks add together. */
 void xb_op_sum(const xb_op *op, xb_real *slot, int64_t stride, int64_t count, int64_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* update_ops.c: what a step does with all parameters, cut into pieces whose bounds depend
  * on their number alone; maths V2-V8. The kernels: kernel/update.h.
  *
- * sigma's slope is had from sigma: softplus' = 1 - exp(-sigma), exp' = sigma, both to
+ * sigma's slope follows from sigma: softplus' = 1 - exp(-sigma), exp' = sigma, both to
  * the last bits for any sigma. Against double: 2 ulp (softplus), 1 ulp (exp). */
 #include <float.h>
 #include <math.h>

@@ -6,8 +6,8 @@
 /* Counts are kept as floats, which represent all whole numbers up to here. */
 #define XB_COUNT_MOST 16777216.0
 
-/* log Gamma(size + k) - log Gamma(size) - k log(size), and its derivative by size; k >=
- * 0, size > 0. 0 for size = INFINITY. */
+/* log Gamma(size + k) - log Gamma(size) - k log(size), and its derivative with respect to
+ * size; k >= 0, size > 0. 0 for size = INFINITY. */
 double xb_log_rising(double size, double k);
 double xb_log_rising_slope(double size, double k);
 double xb_digamma(double x); /* x > 0 */

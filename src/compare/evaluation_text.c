@@ -101,12 +101,14 @@ static xb_status describe_needed(xb_ctx *ctx, xb_evaluated_law *law)
         return say(ctx, &law->needed, "fewer than %d draws cannot decide", DRAWS_FEW);
     if (!(needed <= XB_DRAWS_MAX))
         return say(ctx, &law->needed,
-                   "the gap is so close to the tolerance that more than %.0e draws, the "
-                   "largest number possible, would be needed",
-                   XB_DRAWS_MAX);
+                   "the gap is so close to the tolerance that more than %.0f million "
+                   "draws, the largest number possible, would be needed",
+                   XB_DRAWS_MAX / 1e6);
     if (needed <= (double)draws)
         return say(ctx, &law->needed, "a few more draws would decide");
-    return say(ctx, &law->needed, "about %.2g draws would decide", needed);
+    const double unit = pow(10, floor(log10(needed)) - 1); /* two digits are shown */
+    return say(ctx, &law->needed, "about %.0f draws would decide",
+               unit * round(needed / unit));
 }
 
 xb_status xb_evaluation_describe(xb_ctx *ctx, xb_evaluation *e)

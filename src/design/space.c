@@ -103,7 +103,7 @@ static xb_status check_axis(xb_ctx *ctx, const xb_design_space *space,
     return XB_OK;
 }
 
-/* Rows and columns by themselves would be overwritten by a tile, or the tile by them. */
+/* "tile" sets rows and columns, so it clashes with axes of these, and they with it. */
 static bool clashes(const xb_design_space *space, const char *key)
 {
     const bool part = same_key(key, "rows") || same_key(key, "columns");
@@ -137,7 +137,7 @@ xb_status xb_design_space_add(xb_ctx *ctx, xb_design_space *space, const char *k
     return XB_OK;
 }
 
-/* ---- what is looked at where nothing was asked for */
+/* ---- the default search */
 
 xb_status xb_design_space_fix(xb_ctx *ctx, xb_design_space *space, const char *key)
 {

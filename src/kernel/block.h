@@ -34,8 +34,8 @@ typedef struct xb_block_kernel {
     void (*forward)(xb_real *y, uint8_t *place, const xb_real *x, const xb_real *packed,
                     const xb_block_norm *norm, int64_t rows, const xb_block *g,
                     xb_real *room);
-    /* dw [3][3][c][oc], db [oc] or NULL; dx, the gradient by what the convolution takes,
-     * [rows][h][w][c], NULL: not wanted */
+    /* dw [3][3][c][oc], db [oc] or NULL; dx, the gradient with respect to what the
+     * convolution takes, [rows][h][w][c], NULL: not wanted */
     void (*backward)(xb_real *dx, xb_real *dw, xb_real *db, const xb_real *dy,
                      const xb_real *y, const uint8_t *place, const xb_real *x,
                      const xb_real *packed, const xb_block_norm *norm, int64_t rows,

@@ -65,7 +65,8 @@ static inline void xb_cell_weight(const xb_cell_curve *c, float *state, int64_t 
     *sigma = (float)(sqrt(square) / c->scale);
 }
 
-/* (V31) d_state [n] from the gradients by mu and sigma at the same states. */
+/* (V31) d_state [n] from the gradients with respect to mu and sigma at the same states.
+ */
 static inline void xb_cell_gradient(const xb_cell_curve *c, float *d_state,
                                     const float *state, int64_t stride, double d_mu,
                                     double d_sigma)

@@ -15,7 +15,7 @@
 #define XB_ENERGY_EXPONENT 1.5
 #define XB_ENERGY_SPACING 0.25 /* of the nodes */
 
-/* exp(-z) M(a; b; z), z >= 0, a and b > 0: positive terms, summed till they vanish. */
+/* exp(-z) M(a; b; z), z >= 0, a and b > 0: positive terms, summed until they vanish. */
 XB_BOTH double xb_kummer_damped(double a, double b, double z)
 {
     double term = 1, sum = 1;

@@ -156,9 +156,10 @@ typedef struct xb_kernels {
                            const xb_real *e, int64_t n);
     void (*local_input)(xb_real *dx, const xb_real *dxx, const xb_real *x, int64_t n,
                         xb_act f);
-    /* The same as one, from the layer's inputs: y and yy = y^2, and e becomes e /
-     * sqrt(v), 0 where v is; that, times dy, becomes 2 dv; dw [in][out] is the gradient
-     * by mu, ds twice the one by sigma^2, with those of the bias behind them; dx */
+    /* The same as one operation, from the layer's inputs. Forward computes y and yy =
+     * y^2, and e becomes e / sqrt(v), or 0 if v is 0. For the parameters, e times dy
+     * becomes 2 dv; dw [in][out] is the gradient with respect to mu and ds twice that
+     * with respect to sigma^2, followed by those of the bias. Then dx. */
     void (*local_dense_forward)(xb_real *y, xb_real *yy, xb_real *e,
                                 const xb_local_layer *l, xb_act f);
     void (*local_dense_params)(xb_real *dw, xb_real *ds, xb_real *e, const xb_real *dy,

@@ -27,7 +27,7 @@ typedef struct xb_update {
     bool fused; /* multiply-adds are */
     /* (V8) sigma = exp(rho), at least FLT_MIN, that too where rho is NaN */
     void (*sigma_exp)(float *sigma, const float *rho, int64_t n);
-    /* gradient by rho from that by sigma: times sigma */
+    /* the gradient with respect to rho is that with respect to sigma, times sigma */
     void (*chain_exp)(float *gradient, const float *sigma, int64_t n);
     /* (V3) */
     xb_normal_sums (*normal_sums)(const float *mu, const float *sigma, int64_t n,

@@ -36,7 +36,8 @@ typedef struct xb_law_mode {
     double weight, mean, sd;
 } xb_law_mode;
 
-/* The log density at x and its derivatives by the fitted variables v and by x. */
+/* The log density at x and its derivatives with respect to the fitted variables v and to
+ * x. */
 typedef struct xb_log_jet {
     double value, x, xx;
     double v[XB_LAW_PARAMS], vx[XB_LAW_PARAMS], vv[XB_LAW_PARAMS][XB_LAW_PARAMS];
@@ -104,8 +105,8 @@ typedef struct xb_family {
     int64_t (*panels)(const xb_law *law, double *out, int64_t capacity);
 } xb_family;
 
-/* What is known of the trace that a law was fitted to, so that whoever uses the law can
- * be warned. */
+/* What is known about the trace that a law was fitted to, so that users of the law can be
+ * warned. */
 typedef struct xb_law_trace {
     bool known;
     double independent; /* samples that it is worth */

@@ -173,8 +173,8 @@ static xb_status read_place(xb_ctx *ctx, xb_law *law, const json_t *root,
     return XB_OK;
 }
 
-/* What whoever uses the law should know of the trace behind it. The rest of "series" is
- * for people and programs that read the file. */
+/* Reads what users of the law should know about the trace behind it. The rest of "series"
+ * is for people and programs that read the file. */
 static xb_status read_trace(xb_ctx *ctx, xb_law *law, const json_t *root,
                             const char *path)
 {

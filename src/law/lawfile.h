@@ -14,8 +14,9 @@ json_t *xb_law_to_json(const xb_law *law);
 xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
                            const char *path);
 
-/* Tells whoever listens to notices what to know of the trace behind the law: few
- * independent samples, reads that are no draws. `path` names what the law came from. */
+/* Sends a notice on what users should know about the trace behind the law: few
+ * independent samples, reads that cannot serve as draws. `path` names what the law came
+ * from. */
 void xb_law_warn(xb_ctx *ctx, const xb_law *law, const char *path);
 
 /* Units are printed beside numbers and kept in law files, so they must be short, without

@@ -21,8 +21,9 @@ enum { LOG_NORM, SLOPE }; /* constants: log density at 0, D'(nu / 2) */
 
 static const double NEAR = 1.7320508075688772; /* |x| up to which the series is used */
 
-/* (L27) c(eta) = log density at 0 and its first two derivatives by eta = 1 / nu:
- * -log(2 pi) / 2 + sum of c_k (2 eta)^(2k + 1), and for large eta the recurrence of D. */
+/* (L27) c(eta) = log density at 0 and its first two derivatives with respect to eta = 1 /
+ * nu: -log(2 pi) / 2 + sum of c_k (2 eta)^(2k + 1), and for large eta the recurrence of
+ * D. */
 static void norm_jet(double c[3], double eta)
 {
     enum { TERMS = 8 };

@@ -234,8 +234,8 @@ static void start_kernel(const xb_tensor *t, xb_real *mu, xb_key key, int number
         mu[i] = (xb_real)(reach * (2 * xb_stream_uniform(&where, i) - 1));
 }
 
-/* (N17) A unit bends where its input is anywhere within reach, not at 0 with all the
- * others. Biases follow their kernels. */
+/* (N17) Random biases spread the kinks of the units over the data; with biases of 0 all
+ * units would bend at the same input. A bias is scaled by its unit's kernel. */
 static void start_bias(const xb_tensor *bias, const xb_tensor *kernel, xb_real *mu,
                        xb_key key, int number)
 {

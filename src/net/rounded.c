@@ -1,5 +1,5 @@
-/* rounded.c: a net whose linear layers stand between converters, to be trained as an
- * array would run it (maths V60): before each dense and conv layer a layer that rounds
+/* rounded.c: a net with converters before and after its linear layers, to be trained as
+ * an array would run it (maths V60): before each dense and conv layer a layer that rounds
  * its inputs, after it one that rounds its outputs. Tensors are those of the net it is
  * made from, in the same places, so both have the same parameters. No text has such
  * layers. */

@@ -5,7 +5,8 @@
 
 #include "net/layer.h"
 
-/* Places of a window of k at steps of s over h, nothing beyond the edge. */
+/* The number of positions of a window of size k, s apart, on h elements without padding.
+ */
 static inline int64_t xb_window_floor(int64_t h, int64_t k, int64_t s)
 {
     return h < k ? 0 : (h - k) / s + 1;

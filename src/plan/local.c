@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-/* Beside shares.c's and those of predictions. */
+/* A step that neither shares.c nor predictions use. */
 #define LOCAL_STEP (UINT32_MAX - 3)
 
 /* ---- the steps */
@@ -85,7 +85,7 @@ static void fill_step(xb_real *block, const xb_local *l, const xb_local_step *st
     }
 }
 
-/* The tables, made here and then the backend's. */
+/* Makes the tables on the host and copies them to the backend. */
 static xb_status send_block(xb_ctx *ctx, xb_local *l, const xb_weights *weights)
 {
     const xb_backend *b = l->backend;
@@ -185,7 +185,7 @@ static void close_run(void *arg)
     free(run);
 }
 
-/* Every row the input. */
+/* Copies the input to every row. */
 static void send_input(local_run *run, xb_real *room)
 {
     const xb_local *l = run->local;
@@ -286,7 +286,7 @@ static void start(local_run *run, int64_t count)
     b->copy(b, run->h, run->x, count * run->local->input * (int64_t)sizeof *run->h);
 }
 
-/* What is in a buffer, for the host. */
+/* The contents of a buffer, where the host can read them. */
 static const xb_real *seen(const local_run *run, const xb_real *buffer, int64_t n,
                            int where)
 {

@@ -14,16 +14,16 @@ typedef struct xb_local_step {
     /* In reals from the start of the backend's block: [in][out], [out] of a dense layer,
      * and sigma^n of kernel and bias, n = 2..; -1 where there is none */
     int64_t mu, bias, power[XB_MOVED_ORDER + 1];
-    int number; /* of random hidden layers, from 1; 0: not random */
+    int number; /* number among the random hidden layers, from 1; 0: not random */
 } xb_local_step;
 
 typedef struct xb_local {
-    int steps, random; /* random hidden layers */
+    int steps, random; /* number of steps; of random hidden layers */
     xb_local_step *step;
     int64_t input, width, widest;
     const xb_real *x;
     xb_moved_law law;
-    bool moments; /* the law has as many as cumulants count */
+    bool moments; /* the law has all moments that its cumulants need */
     const xb_net *net;
     const xb_backend *backend;
     const xb_kernels *kernels; /* of the host; NULL elsewhere */
@@ -41,14 +41,15 @@ xb_status xb_local_make(xb_ctx *ctx, xb_local *out, const xb_net *net,
                         const xb_charfn *charfn, uint64_t seed, const char *backend);
 void xb_local_free(xb_local *l); /* empty is fine */
 
-/* "Laws" of the run: which hidden layers have the law, the others are Gaussian; all of
- * them from the same Gaussian numbers. */
+/* The cases that a run can draw: which hidden layers have the law, while the others are
+ * Gaussian. All cases use the same Gaussian numbers. */
 enum { XB_LOCAL_NONE = 0, XB_LOCAL_ALL = 1, XB_LOCAL_LAST = 2 }; /* LAST + n: layer n */
 
 xb_hidden_source xb_local_source_of(const xb_local *l);
 
-/* share[n - 1]: of the units of random hidden layer n, seen at some draws, those that two
- * to five weights make: too many for a quantile, too few for six cumulants. */
+/* share[n - 1]: the share of the units of random hidden layer n, at some draws, whose
+ * noise comes from two to five weights: too many for the law's quantile, too few for six
+ * cumulants (A8). */
 xb_status xb_local_doubtful(double *share, const xb_local *l);
 
 #endif

@@ -14,7 +14,7 @@ struct xb_plan {
      * of each, [3..8]. A rule of thumb: for n_eff below 17 it can be far too low. */
     double rule, by_cumulant[XB_PLAN_ORDER + 1];
     xb_estimate predicted; /* KL(law || Gaussian) of the output, nats (A7) */
-    xb_estimate measured;  /* NAN if not asked for */
+    xb_estimate measured;  /* NAN if not requested */
     /* False if much of the predicted KL comes from hidden units with two to five weights,
      * which are too many for the law's own quantile and too few for its cumulants. */
     bool trusted;

@@ -101,7 +101,7 @@ xb_status xb_plan_find_width(xb_ctx *ctx, xb_plan_width *out, const char *text,
     xb_plan_options chosen;
     XB_TRY(XB_OPTIONS_READ(ctx, plan, &chosen, opt, backend));
     xb_net *net = NULL;
-    chosen.weight_draws = 0; /* shares are not asked for */
+    chosen.weight_draws = 0; /* shares are not needed */
     if (chosen.draws > TRY_DRAWS) chosen.draws = TRY_DRAWS;
     XB_TRY(xb_net_parse(ctx, &net, text, (xb_shape){1, 1, inputs}, NULL));
     xb_status status = search(ctx, out, net, law, &chosen);

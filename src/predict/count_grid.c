@@ -128,7 +128,7 @@ static void add_draw(const xb_count_grid *g, double *row, double *self, double r
     const double above = isinf(size) ? 0 : log1p(rate / size);
     const double a = log(rate) - above, b = isinf(size) ? rate : size * above;
     const xb_count_range range = xb_count_range_of(rate, size);
-    const double ratio = exp(a), lost = 1e-280; /* too small to go on from */
+    const double ratio = exp(a), lost = 1e-280; /* too small to start the recurrence */
     double f = 0, slope = 0, sum = 0;
     const int first = first_node(g, range.low);
     for (int j = first; j < g->count; j++) {
@@ -179,8 +179,8 @@ double xb_count_grid_below(const xb_count_grid *g, int j, int without)
 
 double xb_count_grid_quantile(const xb_count_grid *g, double want, int without)
 {
-    const double least = want * (1 - 1e-12); /* a difference by rounding is not a step */
-    int low = -1, high = g->count - 1;       /* the first node with so much below it */
+    const double least = want * (1 - 1e-12); /* rounding alone is not a step */
+    int low = -1, high = g->count - 1;       /* becomes the first node with that mass */
     while (high - low > 1) {
         const int middle = (low + high) / 2;
         *(xb_count_grid_below(g, middle, without) < least ? &low : &high) = middle;

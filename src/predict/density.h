@@ -14,7 +14,7 @@ struct xb_densities {
     int64_t draws;    /* of the hidden layers, all blocks */
     int64_t count;    /* grid points */
     double step;      /* between them */
-    double centre;    /* that moments are about */
+    double centre;    /* the point that moments are about */
     double roughness; /* see xb_densities_roughness() */
     double *grid;     /* [count] */
     double *value;    /* [laws][count] */
@@ -32,7 +32,7 @@ static inline double *xb_densities_part_moment(const xb_densities *d, int block,
     return d->moment + ((int64_t)block * d->laws + law) * XB_DENSITY_MOMENTS;
 }
 
-/* Empty, with room for all. */
+/* An empty result with memory for everything. */
 xb_status xb_densities_new(xb_ctx *ctx, xb_densities **out, int laws, int blocks,
                            int64_t count);
 
@@ -46,7 +46,7 @@ typedef struct xb_hidden_source {
     xb_status (*open)(void **run, const void *self);
     void (*close)(void *run);
     /* Draws first .. first + count - 1 of a block under a law, count <= XB_HIDDEN_BATCH:
-     * h [count][width], kept till the next call. */
+     * h [count][width], valid until the next call. */
     xb_status (*draw)(void *run, const xb_real **h, int law, int block, int64_t first,
                       int64_t count);
 } xb_hidden_source;

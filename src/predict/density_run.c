@@ -18,7 +18,7 @@
 #include "predict/density.h"
 #include "predict/weighted_sum.h"
 
-enum { LOOK = 512 }; /* draws of each law that the grid is chosen by */
+enum { LOOK = 512 }; /* draws of each law from which the grid is chosen */
 
 /* The grid covers the conditional means of the first draws and this many conditional
  * standard deviations beyond them (where a Gaussian's density is 5e-15 of its peak), up
@@ -170,7 +170,7 @@ static xb_status choose_grid(xb_ctx *ctx, density_job *job)
 static void invert(double *density, const density_job *job, const density_room *room,
                    const bias_factor *bias, const double *re, const double *im)
 {
-    const double sharpness = 36, order = 8; /* exp(-36) is nothing beside 1 */
+    const double sharpness = 36, order = 8; /* exp(-36) is negligible beside 1 */
     int64_t n = job->d->count, half = n / 2;
     double scale = 1 / (job->d->step * (double)n * (double)job->draws);
     room->fft[half] = 0;
@@ -252,7 +252,8 @@ static void run_block(void *arg, int64_t piece)
     room_free(&room, job);
 }
 
-/* (E7) What is left of the characteristic functions at half the highest frequency. */
+/* (E7) The largest modulus of the characteristic functions at half the highest
+ * frequency. */
 static xb_status measure_roughness(xb_ctx *ctx, density_job *job)
 {
     xb_densities *d = job->d;

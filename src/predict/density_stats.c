@@ -85,7 +85,8 @@ static shape shape_of(const xb_densities *d, int without, int law)
                    fourth / (v * v) - 3};
 }
 
-/* One number of the shape, of a law; less law `other`'s if that is not negative. */
+/* A number that describes the shape under a law, minus that under `other` unless `other`
+ * is negative. */
 #define SHAPE_NUMBER(NAME)                                                               \
     static double NAME##_number(const xb_densities *d, int without, int law, int other)  \
     {                                                                                    \

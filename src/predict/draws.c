@@ -42,7 +42,7 @@ typedef struct worker {
     uint8_t *pixels; /* the same as bytes, where the backend reads images; or NULL */
     float *out;      /* [tile][outputs] */
     float *theta;    /* a small net's weights; NULL: the net is large */
-    /* the host's side of x and out where that is another */
+    /* the host's copies of x and out, if the backend has memory of its own */
     float *room_x, *room_out;
     xb_status status;
 } worker;
@@ -53,8 +53,8 @@ typedef struct draw_job {
     const xb_sampler *sampler;
     const xb_rows *rows;
     const xb_backend *backend;
-    xb_weights *weights; /* [members] the model's in the backend's memory, */
-    void **memory;       /* [members] which these are */
+    xb_weights *weights; /* [members] the model's weights in the backend's memory */
+    void **memory;       /* [members] the buffers that hold them */
     double *value;       /* [count][n][outputs] */
     float *raw;          /* the same before xb_predict_values; one of the two is NULL */
     int64_t n, first, count, outputs;
@@ -99,7 +99,7 @@ static xb_noise noise_of(const draw_job *job, int64_t s)
                       .antithetic = job->opt->antithetic};
 }
 
-/* The chunk in w->x, which starts at `row`, under draw s. */
+/* Runs the chunk in w->x, which starts at `row`, under draw s. */
 static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int64_t rows)
 {
     const xb_model *m = job->model;
@@ -124,7 +124,7 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
     return XB_OK;
 }
 
-/* Rows [row, row + rows) as the net reads them. */
+/* Copies rows [row, row + rows) to w->x, as the net reads them. */
 static void bring_rows(const draw_job *job, worker *w, int64_t row, int64_t rows)
 {
     const xb_backend *b = job->backend;
@@ -173,14 +173,16 @@ static int64_t clamped(int64_t rows, int64_t least, int64_t most)
     return rows < least ? least : rows > most ? most : rows;
 }
 
-/* As many rows as keep a pass within its bytes, by the widest layer and the next. */
+/* The number of rows for which a pass stays within its memory limit, judging by the
+ * widest layer and the next. */
 static int64_t chunk_for(const xb_backend *b, const xb_net *net)
 {
     int64_t each = 2 * (int64_t)sizeof(float) * widest_of(net);
     return clamped((b->host ? CHUNK_BYTES : DEVICE_BYTES) / each, 1, CHUNK);
 }
 
-/* Rows that go through a small net together: by twelve, as its products take them. */
+/* The number of rows that go through a small net together, a multiple of twelve because
+ * products work on twelve rows at a time. */
 static int64_t tile_for(const xb_net *net)
 {
     return clamped(TILE_REALS / widest_of(net) / 12 * 12, TILE_LEAST, TILE_MOST);
@@ -265,7 +267,7 @@ static xb_status run_slabs(xb_ctx *ctx, draw_job *job)
     return XB_OK;
 }
 
-/* A member's weights where the backend reads them: as they are, or a copy. */
+/* Makes a member's weights available to the backend: unchanged, or as a copy. */
 static xb_status bring_weights(xb_ctx *ctx, const draw_job *job, int64_t i)
 {
     const xb_model *m = xb_model_member_at(job->model, i);
@@ -297,7 +299,7 @@ static xb_draw_slab slab_of(const draw_job *job)
                           .outputs = job->outputs};
 }
 
-/* By a backend that makes many draws at once. */
+/* For a backend that makes many draws at once. */
 static xb_status run_together(xb_ctx *ctx, draw_job *job)
 {
     xb_weights weights = {0};
@@ -413,7 +415,7 @@ static xb_status check(xb_ctx *ctx, const xb_model *m, const xb_rows *rows, int6
 {
     const int64_t n = rows->n;
     const bool draws = first >= 0 && first <= UINT32_MAX && count >= 0 &&
-                       count <= UINT32_MAX - first; /* no sum that might overflow */
+                       count <= UINT32_MAX - first; /* a sum might overflow */
     if (n < 0 || !draws)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "%lld inputs and %lld draws: expected 0 or more, below 2^32 draws",
@@ -470,15 +472,15 @@ static xb_status run(xb_ctx *ctx, draw_job *job, double *sd)
 
 /* ---- ranks together, each with a run of the draws */
 
-/* Multiply-adds from which on that is worth the swaps: some milliseconds. */
+/* Whether there is enough work, some milliseconds, to pay for the messages. */
 static bool is_worth(const draw_job *job)
 {
     const double least = 1 << 24, net = (double)xb_net_param_count(job->model->net);
     return (double)job->rows->n * (double)job->count * net >= least;
 }
 
-/* A draw is a function of its number (P1), so it is the same whoever makes it; all ranks
- * have all of them then. */
+/* A draw is a function of its number (P1), so it does not matter which rank makes it. All
+ * ranks get all draws. */
 static xb_status run_by_ranks(xb_ctx *ctx, const draw_job *job, xb_comm *comm)
 {
     const int64_t width = job->rows->n * xb_model_outputs(job->model);

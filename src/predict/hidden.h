@@ -28,7 +28,7 @@ xb_status xb_hidden_make(xb_ctx *ctx, xb_hidden *out, const xb_net *net,
                          const char *backend);
 void xb_hidden_free(xb_hidden *h); /* empty is fine */
 
-/* Real draws of every law, the same words for all. */
+/* A source that draws the weights under every law, from the same random words. */
 xb_hidden_source xb_hidden_source_of(const xb_hidden *h);
 
 #endif

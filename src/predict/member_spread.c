@@ -10,7 +10,8 @@ static int64_t share_of(int64_t draws, int64_t members, int64_t i)
     return (draws - i + members - 1) / members;
 }
 
-/* The members' means about `mean`, less what their Monte Carlo errors make of it. */
+/* The variance of the members' means, minus the part that their Monte Carlo errors
+ * cause. */
 xb_draw_summary xb_members_summarise(double *between, const double *value, int64_t draws,
                                      int64_t stride, int64_t members)
 {
@@ -41,7 +42,7 @@ double xb_class_entropy(const double *p, int64_t classes)
     return h;
 }
 
-/* room: the mean of all; a member's probabilities come class by class. */
+/* room [classes] holds the mean over all members. */
 double xb_members_information(const double *value, int64_t draws, int64_t stride,
                               int64_t members, int64_t classes, double *room)
 {

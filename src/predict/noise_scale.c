@@ -34,7 +34,7 @@ static double gamma_share(double a, double x)
     return 1 - front * h;
 }
 
-/* Where a chi-square of nu degrees has the share u below it. */
+/* The u-quantile of a chi-square with nu degrees of freedom. */
 static double chi_square_quantile(double nu, double u)
 {
     enum { HALVINGS = 60 };
@@ -50,7 +50,8 @@ bool xb_noise_varies(const xb_model *m) { return m->likelihood == XB_LIKELIHOOD_
 
 double xb_noise_scale(const xb_model *m, int64_t draw)
 {
-    const double golden = 0.61803398874989484820, normal = 1000; /* degrees: no tails */
+    const double golden = 0.61803398874989484820;
+    const double normal = 1000; /* with more degrees of freedom the noise is normal */
     const double nu = xb_model_member_at(m, xb_member_of(m, draw))->noise_degrees;
     if (!xb_noise_varies(m) || !(nu < normal)) return 1;
     const double u = fmod(((double)draw + 0.5) * golden, 1);

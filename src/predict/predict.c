@@ -43,10 +43,10 @@ typedef struct summary_job {
                           a row here */
     double *value;     /* [draws][rows][classes]: of classes */
     double *noise;     /* [members][rows]: aleatoric, of numbers */
-    double *scale;     /* [draws]: factors on it; NULL: 1 (P9) */
-    double *width;     /* [pieces][draws], room for them */
+    double *scale;     /* [draws]: factors on the noise (P9); NULL: 1 */
+    double *width;     /* [pieces][draws], scratch for the widths */
     double *size;      /* [members][targets]: of counts; NULL: other numbers */
-    double *room;      /* [pieces] grids of them */
+    double *room;      /* [pieces] scratch for the grids of counts */
     double *cdf;       /* [pieces][draws], where draws needed are asked for; else NULL */
     double *scratch;   /* [pieces][aside][draws] */
     int64_t aside;     /* rows taken together */
@@ -54,8 +54,8 @@ typedef struct summary_job {
     int64_t members;   /* number of members, to which the draws belong in turn */
     int64_t pieces;    /* of the rows, as many as threads; no sum goes across them */
     int64_t row, rows; /* of the chunk */
-    const void *given; /* the draws of all rows; NULL: they are made */
-    double tolerance;  /* of intervals; of classes of their probabilities */
+    const void *given; /* the draws of all rows; NULL: they are made here */
+    double tolerance;  /* of intervals; for classes, of probabilities */
     const double *level, *z;
 } summary_job;
 
@@ -72,8 +72,9 @@ void xb_prediction_take_error(xb_prediction *p, double error)
     take_error(&p->error, error, 1);
 }
 
-/* Rows i, i + 1, ... [rows][draws] out of [draws][job->rows], a few draws at a time:
- * their cache lines serve all rows. To the target's units as xb_predict_values. */
+/* Copies rows i, i + 1, ... from [draws][job->rows] to [rows][draws], a few draws at a
+ * time, so that a cache line serves all rows; converts them to the target's units, as
+ * xb_predict_values does. */
 static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t rows)
 {
     int64_t draws = job->p->draws;
@@ -82,7 +83,7 @@ static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t
     const int64_t targets = job->p->targets;
     for (int64_t first = 0; first < draws; first += LINES) {
         int64_t end = draws - first < LINES ? draws : first + LINES;
-        for (int64_t d = end; d < draws && d < end + LINES; d++) /* the next ones' */
+        for (int64_t d = end; d < draws && d < end + LINES; d++) /* the next round */
             __builtin_prefetch(job->raw + d * job->rows + i);
         for (int64_t r = 0; r < rows; r++) {
             const int64_t k = (i + r) % targets; /* chunks start with whole rows */
@@ -216,7 +217,7 @@ static void summarise_piece(void *arg, int64_t piece)
     }
 }
 
-/* The chunk's columns of draws that others made. */
+/* Copies the chunk's columns of draws that other processes made. */
 static void copy_chunk(const summary_job *job)
 {
     const xb_prediction *p = job->p;

@@ -10,11 +10,11 @@ struct xb_prediction {
     int64_t targets; /* 1 for classes */
     double error;
     double *mean, *epistemic, *aleatoric, *sd; /* [n][targets] */
-    double *between;                           /* as these, of an ensemble; else NULL */
-    double *quantile;                          /* [n][targets][quantiles] */
-    double *probability;                       /* [n][classes] */
-    int64_t *class;                            /* [n] */
-    double *entropy, *information;             /* [n] */
+    double *between;               /* the same shape, for an ensemble; else NULL */
+    double *quantile;              /* [n][targets][quantiles] */
+    double *probability;           /* [n][classes] */
+    int64_t *class;                /* [n] */
+    double *entropy, *information; /* [n] */
     double *needed, *error_of; /* [n], where asked for (P31), room for all targets; else
                                   NULL */
     int64_t *used;             /* [n], adaptive; else NULL */
@@ -28,7 +28,7 @@ struct xb_prediction {
 void xb_predict_values(const xb_model *model, double *value, const float *out,
                        int64_t rows);
 
-/* xb_predict_draws_rows, the outputs as the net gives them. */
+/* The same as xb_predict_draws_rows, but the outputs are those of the net, unscaled. */
 xb_status xb_predict_raw_rows(xb_ctx *ctx, float *raw, const xb_model *model,
                               const xb_rows *rows, int64_t first, int64_t count,
                               const xb_predict_options *opt);
@@ -89,8 +89,9 @@ xb_draw_summary xb_count_summarise(xb_prediction *p, int64_t at, const double *r
                                    const double *size, int64_t members,
                                    const double *level, double *room);
 
-/* noise_scale.c: (P9) the noise's standard deviation differs from draw to draw: a model
- * of heavy tails; and by which factor, of that of its member. 1: it does not. */
+/* noise_scale.c: (P9) whether the noise's standard deviation differs from draw to draw,
+ * as for heavy tails; and the factor of a draw on the standard deviation of its member, 1
+ * if it does not differ. */
 bool xb_noise_varies(const xb_model *model);
 double xb_noise_scale(const xb_model *model, int64_t draw);
 
@@ -104,15 +105,15 @@ double xb_normal_quantile(double level);
 xb_draw_summary xb_draws_summarise(const double *value, int64_t draws, int64_t stride);
 
 /* stopping.c: (P30) the Monte Carlo error of the quantile q of that mixture, draw s
- * having the sd of number s mod widths, dealt over members; room [draws]. (P31) The draws
- * that such an error, in units of sd, needs for the tolerance. (P32) After how many draws
- * the next look is. */
+ * having the sd of number s mod widths, dealt over members; room [draws]. (P31) The
+ * number of draws at which this error, in units of sd, is within the tolerance. (P32) The
+ * number of draws at which the next check is due. */
 double xb_quantile_error(const double *mean, int64_t draws, const double *sd,
                          int64_t widths, int64_t members, double q, double *room);
 double xb_draws_needed(double error, double sd, double tolerance, int64_t draws);
 int64_t xb_next_look(int64_t draws, int64_t members, int64_t most);
 
-/* adaptive.c: all rows of out, whose memory is there. */
+/* adaptive.c: predicts all rows of `out`, whose memory the caller has allocated. */
 xb_status xb_predict_adaptive(xb_ctx *ctx, xb_prediction *out, const xb_model *model,
                               const xb_rows *rows, const xb_predict_options *opt);
 

@@ -111,7 +111,7 @@ static double bound_from(const xb_sum_law *sum, int64_t k, const xb_charfn *law,
     return bound;
 }
 
-enum { LOOK = 4 }; /* frequencies between two looks whether all has faded */
+enum { LOOK = 4 }; /* frequencies between two checks whether the sum has faded */
 
 typedef struct cursor {
     int64_t j;

@@ -4,7 +4,8 @@
 
 #include "run/pass.h"
 
-/* Sets every layer of the pass but its places; its run and net are set. */
+/* Sets everything of the pass's layers except their positions in memory. The pass must
+ * have its run and net. */
 void xb_fuse(xb_pass *pass);
 
 #endif

@@ -263,8 +263,9 @@ static bool is_linear(const xb_layer *layer)
     return layer->kind == &xb_layer_conv || layer->kind == &xb_layer_dense;
 }
 
-/* Layers from the first on that can be dealt; 0 where no product is among them. The last
- * one runs by itself: where it does not, the layer below has done its work. */
+/* The number of first layers whose rows can be dealt to ranks; 0 if no layer with a
+ * product is among them. Layers without work of their own (part of a block, or done by
+ * the layer below) are skipped, so the last dealt layer is one that runs. */
 static int dealt_layers(const xb_pass *pass)
 {
     const xb_net *net = pass->net;
@@ -280,7 +281,7 @@ static int dealt_layers(const xb_pass *pass)
     return product ? dealt : 0;
 }
 
-/* For the run's batch and noise. */
+/* Plans for the batch and noise of the current run. */
 static void plan_crew(xb_pass *pass)
 {
     if (!pass->crew) return;
@@ -309,7 +310,8 @@ void xb_pass_rows(xb_pass *pass, int64_t batch, int64_t *begin, int64_t *end)
     *end = dealt ? pass->crew->end : batch;
 }
 
-/* What a dealt layer has written of its rows, everyone has of all rows. */
+/* Collects what the ranks have written, each for its own rows, so that every rank has all
+ * rows. */
 static void gather_rows(const xb_pass *pass, xb_real *y, int l)
 {
     const int64_t size = xb_shape_size(pass->net->layer[l].out);
@@ -356,7 +358,7 @@ static void set_layer(xb_pass *pass, int l)
     pass->run.below = here->below;
 }
 
-/* Layer by layer; the net's outputs. */
+/* Runs layer by layer and returns the net's outputs. */
 static const xb_real *forward_layers(xb_pass *pass)
 {
     const xb_real *x = pass->x;
@@ -417,7 +419,7 @@ int xb_pass_broken_layer(const xb_pass *pass)
     return -1;
 }
 
-/* The lowest layer whose backward anyone needs. */
+/* The lowest layer whose backward pass is needed. */
 static int lowest(const xb_net *net, bool want_x)
 {
     int l = 0;
@@ -449,7 +451,7 @@ static const xb_real *input_of(const xb_pass *pass, const xb_pass_layer *here)
     return here->first > 0 ? pass->output + pass->layer[here->first - 1].output : pass->x;
 }
 
-/* From the gradient by the outputs, in gradient[0]. */
+/* From the gradient with respect to the outputs, in gradient[0]. */
 static void backward_layers(xb_pass *pass, xb_real *dx)
 {
     const xb_net *net = pass->net;

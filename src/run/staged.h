@@ -5,8 +5,7 @@
 
 #include "run/pass.h"
 
-/* The arguments have been checked. Otherwise these are the functions of crossbayes/net.h.
- */
+/* The same as the functions of crossbayes/net.h, for arguments that have been checked. */
 xb_status xb_staged_forward(xb_ctx *ctx, xb_pass *pass, xb_real *y, const xb_real *x,
                             int64_t batch, const xb_weights *weights,
                             const xb_noise *noise, xb_mode mode);

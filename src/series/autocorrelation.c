@@ -302,8 +302,8 @@ static xb_status measure_far(xb_ctx *ctx, xb_memory *m, const xb_signal *x)
     return status;
 }
 
-/* (F31) Of the near lags; if its sequence goes on, of the far ones from there on, each
- * for `stride` lags. */
+/* (F31) The time from the near lags; if their sequence has not ended, the far lags
+ * continue it, each of which counts for `stride` lags. */
 static double time_from(const xb_memory *m, int64_t n)
 {
     double tau = 1;

@@ -27,7 +27,7 @@ typedef struct xb_finding_text {
 struct xb_series {
     double interval;
     bool timed;           /* the interval is known */
-    int64_t first, total; /* samples looked at */
+    int64_t first, total; /* the samples that are analysed */
     int64_t settling;
     int64_t jumps;
     xb_jump jump[XB_JUMPS_MAX];

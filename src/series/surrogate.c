@@ -1,8 +1,8 @@
 /* surrogate.c: Gaussian noise of a given spectrum; maths T5.
  *
  * Independent normal coefficients times the square root of the density, transformed: the
- * real and the imaginary part are two traces (Timmer & Koenig 1995). Twice as long as
- * asked for, because a transform closes on itself and a trace does not. */
+ * real and the imaginary part are two traces (Timmer & Koenig 1995). They are made
+ * twice as long as needed, because a transform is periodic and a trace is not. */
 #include "series/surrogate.h"
 
 #include <math.h>

@@ -169,8 +169,9 @@ static void give_reason_by_f(xb_train_report *r, const xb_tried_likelihood *a,
     char kept[64], other[64];
     xb_number_with_error(kept, sizeof kept, a->f.value, a->f.std_error);
     xb_number_with_error(other, sizeof other, b->f.value, b->f.std_error);
-    snprintf(r->reason, sizeof r->reason, "%s: F %s, %s %s", meaning(a->likelihood), kept,
-             xb_likelihood_name(b->likelihood), other);
+    snprintf(r->reason, sizeof r->reason, "%s: F %s, %s %s%s", meaning(a->likelihood),
+             kept, xb_likelihood_name(b->likelihood), other,
+             b->f.value < a->f.value ? ", which is not clearly lower" : "");
 }
 
 static void give_reason(xb_train_report *r)

@@ -57,7 +57,8 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
                        (long long)o->group);
     if (o->antithetic && o->draws % 2 != 0)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "antithetic draws come in pairs: %lld per step is odd",
+                       "%lld draws per step, expected an even number: antithetic draws "
+                       "come in pairs",
                        (long long)o->draws);
     if (!(o->sigma > 0) || !isfinite(o->sigma))
         return xb_fail(ctx, XB_E_ARGUMENT, "sigma starts at %g, expected more than 0",

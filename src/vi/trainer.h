@@ -149,9 +149,9 @@ void xb_trainer_start_weights(xb_trainer *t); /* before phase 1 */
 xb_status xb_trainer_start_vi(xb_trainer *t); /* between the phases */
 void xb_trainer_fill_sigma(xb_trainer *t);    /* sigma from rho */
 
-/* tied.c (V31): states into their range, mu and sigma from them; gradients by states; the
- * states that a run starts from, theta on the host; whether the backend can; states as a
- * model keeps them. */
+/* tied.c (V31): brings states into their range, computes mu and sigma from them;
+ * gradients with respect to states; the states that a run starts from, theta on the host;
+ * whether the backend can; states as a model keeps them. */
 void xb_tied_fill(xb_trainer *t);
 void xb_tied_chain(xb_trainer *t);
 void xb_tied_start(const xb_trainer *t, float *theta);
@@ -220,16 +220,15 @@ double xb_trainer_noise_sd(const xb_trainer *t);
 double xb_trainer_log_sd(const xb_trainer *t, int64_t k);
 double xb_trainer_shape(const xb_trainer *t); /* for a student likelihood (N20) */
 
-/* train_crew.c: ranks that train together. Whether they can share the rows of a step, and
- * do from now on; rows of a batch whose inputs this rank needs. */
+/* train_crew.c: ranks that train together. Joins them if they can share the rows of
+ * a step; the rows of a batch whose inputs this rank needs. */
 xb_status xb_trainer_join(xb_trainer *t);
 void xb_trainer_rows(const xb_trainer *t, int64_t batch, int64_t *begin, int64_t *end);
-/* A run's state, as a checkpoint has it, in one block: its bytes; into one; out of one.
- */
+/* A run's state, as in a checkpoint, as one block: its size in bytes; pack; unpack. */
 int64_t xb_trainer_packed(const xb_trainer *t);
 void xb_trainer_pack(const xb_trainer *t, void *to);
 xb_status xb_trainer_unpack(xb_trainer *t, const void *from, int64_t bytes);
-/* What rank 0 goes on from, all others do; `there`: it has loaded a checkpoint. */
+/* Copies the state of rank 0 to all ranks; `there`: rank 0 has loaded a checkpoint. */
 xb_status xb_trainer_share_state(xb_trainer *t, bool there);
 
 /* train_by_ranks.c: trainings that do not depend on each other, one or several for each

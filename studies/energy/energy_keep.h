@@ -13,8 +13,8 @@ xb_status xb_energy_keep_create(xb_ctx *ctx, xb_energy_keep **out, const xb_net 
 void xb_energy_keep_destroy(xb_energy_keep *keep); /* NULL is fine */
 
 /* Evaluates one draw of the net at x = 0 (`noise`, whose `sample` differs from those of
- * the step's own draws) and adds `weight` times the penalty's gradient by sigma to
- * d_sigma [param_count]. No allocation. */
+ * the step's own draws) and adds `weight` times the penalty's gradient with respect to
+ * sigma to d_sigma [param_count]. No allocation. */
 xb_status xb_energy_keep_add(xb_ctx *ctx, xb_energy_keep *keep, float *d_sigma,
                              const xb_weights *weights, const xb_noise *noise,
                              double weight);

@@ -382,7 +382,7 @@ void xb_draw_narrow(const xb_sketch *k)
     const xb_table *t = xb_study_table(k->study, "gaps");
     int64_t per_law = laws > 0 ? xb_table_row_count(t) / laws : 0;
     fprintf(k->script,
-            "set multiplot layout %d,%d margins 0.085,0.985,0.11,0.93 spacing 0.025,%g\n"
+            "set multiplot layout %d,%d margins 0.085,0.985,0.15,0.93 spacing 0.025,%g\n"
             "set palette defined (-1 '#0072B2', 0 '#ffffff', 1 '#D55E00')\n"
             "unset colorbox\nunset grid\nset autoscale fix\n"
             "small = format eq 'png' ? ',17' : format eq 'pdf' ? ',8' : ',11'\n"

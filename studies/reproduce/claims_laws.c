@@ -152,7 +152,7 @@ static void judge_equal_spread(xb_judgement *j, const xb_evidence *e)
     off = fmax(off, fabs(sd_of(t, "gaussian") / device - 1));
     off = fmax(off, fabs(sd_of(t, "bimodal") / device - 1));
     xb_judge_at_most(j, (xb_estimate){off, 0}, limit);
-    xb_say(j->number, sizeof j->number, "standard deviations equal to %.2g", off);
+    xb_say(j->number, sizeof j->number, "standard deviations agree to %.2g", off);
     xb_say(j->why, sizeof j->why,
            "We integrate the curves drawn, which end at 4 standard deviations; every law "
            "is standardised before use, so that swapping laws changes the shape alone.");

@@ -18,12 +18,12 @@ static void judge_gap(xb_judgement *j, const xb_evidence *e, const char *law)
     xb_estimate mean = xb_evidence_fact(e, name[0]), sd = xb_evidence_fact(e, name[1]);
     bool by_sd = sd.value + 2 * sd.std_error > mean.value + 2 * mean.std_error;
     xb_judge_at_most(j, by_sd ? sd : mean, IDENTICAL);
-    xb_say(j->number, sizeof j->number, "means differ by %s σ_e, spreads by %s",
+    xb_say(j->number, sizeof j->number, "means differ by %s epistemic sds, sds by %s",
            xb_show_estimate(mean).text, xb_show_estimate(sd).text);
     xb_say(j->why, sizeof j->why,
            "Root mean squares over x in [-1.5, 1.5], which include the Monte Carlo noise "
            "given beside them; draws are paired, so that every law uses the same random "
-           "words. We read \"nearly identical\" as within %g σ_e.",
+           "words. We read \"nearly identical\" as within %g epistemic sds.",
            IDENTICAL);
 }
 
@@ -72,7 +72,8 @@ static void judge_literal(xb_judgement *j, const xb_evidence *e)
            xb_show_estimate(literal).text, xb_show_estimate(ideal).text);
     xb_say(j->why, sizeof j->why,
            "The paper does not give the initial sigma of the weights. From 0.05, a usual "
-           "choice, 1000 steps of 1e-3 move it to %.4f: σ_e stays at %.2g. More than %g "
+           "choice, 1000 steps of 1e-3 move it to %.4f: the epistemic sd stays at %.2g. "
+           "More than %g "
            "times the oracle RMSE counts as not trained. Starting at 0.005, with log "
            "sigma as the parameter and draws for each example, reaches RMSE %.4g.",
            xb_evidence_fact(e, "sigma_median_literal").value,
@@ -116,7 +117,7 @@ static void judge_aleatoric(xb_judgement *j, const xb_evidence *e)
     xb_estimate error = xb_evidence_fact(e, "sigma_a_error");
     error.value /= sum / n, error.std_error /= sum / n;
     xb_judge_at_most(j, error, found);
-    xb_say(j->number, sizeof j->number, "mean error of σ_a is %s of the noise",
+    xb_say(j->number, sizeof j->number, "mean error of the aleatoric sd: %s of the noise",
            xb_show_estimate(error).text);
     xb_say(j->why, sizeof j->why,
            "Relative to the mean true standard deviation of %.3g in the training range; "
@@ -133,7 +134,8 @@ static void judge_outside(xb_judgement *j, const xb_evidence *e)
     xb_say(j->number, sizeof j->number, "95 %% intervals contain %s outside, %s inside",
            xb_show_estimate(outside).text, xb_show_estimate(inside).text);
     xb_say(j->why, sizeof j->why,
-           "Beyond |x| = 1, σ_e grows from %.2g to %.2g and the error to %.2g. A "
+           "Beyond |x| = 1, the epistemic sd grows from %.2g to %.2g and the error to "
+           "%.2g. A "
            "coverage of at least %g counts as captured.%s",
            xb_evidence_fact(e, "sigma_e").value, xb_evidence_fact(e, "sigma_e_out").value,
            xb_evidence_fact(e, "rmse_out").value, nominal,

@@ -86,13 +86,15 @@ static const xb_exhibit exhibits[XB_PAPER_FIGURES] = {
      .picture = {{"",
                   "Predictive mean, epistemic and aleatoric bands of three laws over x, "
                   "and the same with the truth subtracted",
-                  "Predictions under three laws, and below them the same with the truth "
+                  "Predictions under three laws, with bands of two epistemic (σ_e) and "
+                  "two aleatoric sds (σ_a), and below them the same with the truth "
                   "subtracted",
                   "outside-range"},
                  {"_gaps",
                   "Differences of mean and spread between the laws over x, with their "
                   "Monte Carlo errors",
-                  "How far device and mixture are from the Gaussian, in σ_e",
+                  "How far device and mixture are from the Gaussian, in epistemic sds "
+                  "(σ_e)",
                   "bimodal-same"}},
      .cost = {75, 2.5, 75}},
     {.study = "utkface",

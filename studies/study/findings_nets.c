@@ -178,7 +178,7 @@ xb_status xb_find_narrow(xb_ctx *ctx, xb_study *study)
     tail_state s = judge_tails(t);
     if (s.worst < 0) return XB_OK;
     char where[64] = "";
-    if (s.matter > 0) snprintf(where, sizeof where, ", of n_eff up to %.2g", s.n_eff);
+    if (s.matter > 0) snprintf(where, sizeof where, ", with n_eff up to %.2g", s.n_eff);
     xb_shown change = xb_show(100 * xb_table_at(t, s.worst, "tail2"),
                               100 * xb_table_at(t, s.worst, "tail2_error"));
     return xb_study_add_finding(

@@ -61,7 +61,7 @@ static xb_status find_swapped(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, same_words),
         "The device's noise in place of Gaussian noise moves means by %s and standard"
-        " deviations by %s of σ_e: %s %g.",
+        " deviations by %s of the epistemic sd: %s %g.",
         xb_show(mean.value, mean.std_error).text, xb_show(sd.value, sd.std_error).text,
         xb_finding_side(kind), GAP_MATTERS);
 }

@@ -27,7 +27,7 @@ static const struct score_fact {
     {"coverage95", XB_SCALAR_GAUSSIAN, "coverage95",
      "share of test data in the central 95 % interval, in range"},
     {"sigma_a_error", XB_SCALAR_GAUSSIAN, "sigma_a_error",
-     "mean |sigma_a - true noise| in range"},
+     "mean absolute error of the aleatoric sd in range"},
     {"sigma_e", XB_SCALAR_GAUSSIAN, "sigma_e", "mean epistemic sd in range"},
     {"sigma_e_out", XB_SCALAR_GAUSSIAN, "sigma_e_out",
      "mean epistemic sd outside, 1 < |x| <= 1.5"},
@@ -126,10 +126,11 @@ static xb_status gap_facts(xb_ctx *ctx, xb_study *study, const char *kind,
     snprintf(column, sizeof column, "%s_%s", kind, law);
     gap g = gap_read(t, xb_table_column_find(t, column));
     snprintf(name, sizeof name, "gap_%s_largest", column);
-    XB_TRY(xb_study_add_fact(ctx, study, name, g.largest, g.largest_error,
-                             "%s law: largest difference of its %s from the Gaussian "
-                             "law's, in sigma_e, over all x and seeds (at x = %.3g)",
-                             law, kind, g.largest_at));
+    XB_TRY(
+        xb_study_add_fact(ctx, study, name, g.largest, g.largest_error,
+                          "%s law: largest difference of its %s from the Gaussian "
+                          "law's, in epistemic sds, over all x and seeds (at x = %.3g)",
+                          law, kind, g.largest_at));
     snprintf(name, sizeof name, "gap_%s_rms", column);
     XB_TRY(xb_study_add_fact(ctx, study, name, g.rms, g.noise,
                              "%s law, %s: root mean square of that difference, which "
@@ -138,7 +139,7 @@ static xb_status gap_facts(xb_ctx *ctx, xb_study *study, const char *kind,
     snprintf(name, sizeof name, "gap_%s_bound", column);
     return xb_study_add_fact(ctx, study, name, g.rms + 2 * g.noise, NAN,
                              "%s law, %s: upper bound of the true root mean square at 95 "
-                             "%% confidence; within %g sigma_e? %s",
+                             "%% confidence, which is to be within %g epistemic sds: %s",
                              law, kind, TOLERANCE, xb_verdict_name(gap_verdict(&g)));
 }
 
