@@ -3,7 +3,7 @@
  * because nobody can foresee which block has some. They are made after a stretch of
  * blocks, in double, many at a time; their words are made anew from their counters.
  *
- * Measured on a wide table with AVX-512 (slow_avx512.h): 15 ns a slow draw; 25 to 35
+ * Measured on a wide table with AVX-512 (slow_avx512.h): 12 ns a slow draw; 25 to 35
  * where each interrupted the fast loop. */
 
 /* A draw the float table cannot make: where it goes and its word. */
@@ -73,15 +73,6 @@ LANE_INLINE void group_values(float *value, const slow_batch *q, const uint32_t 
         value[j] = xb_source_value(d, &place, word[j]);
     }
 }
-
-/* The places of the slow draws of a block, more by `from`; how many there are. */
-LANE_INLINE int block_places(uint32_t *at, const float *z, uint32_t from)
-{
-    int count = 0;
-    for (uint64_t mask = nan_mask_of(z); mask; mask &= mask - 1)
-        at[count++] = from + (uint32_t)__builtin_ctzll(mask);
-    return count;
-}
 #endif
 
 /* A step of the searches `open`, as in xb_pieces_find(); the number of those that need
@@ -139,7 +130,7 @@ enum { STRETCH = 256 };
 
 typedef struct late_draws {
     int count;
-    uint32_t at[SLOW_MOST + LANES]; /* block_places() may write this many too many */
+    uint32_t at[SLOW_MOST];
 } late_draws;
 
 /* The words of sixteen draws: those of their counters are made anew, which costs less
@@ -191,7 +182,8 @@ static __attribute__((noinline)) void late_blocks_make(float *z, const uint16_t 
     late.count = 0;
     for (int i = 0; i < count; i++) {
         uint32_t from = block[i] * (uint32_t)XB_BLOCK;
-        late.count += block_places(late.at + late.count, z + from, from);
+        for (uint64_t mask = nan_mask_of(z + from); mask; mask &= mask - 1)
+            late.at[late.count++] = from + (uint32_t)__builtin_ctzll(mask);
         if (late.count > SLOW_MOST - XB_BLOCK) late_make(&late, z, first, d, s);
     }
     if (late.count) late_make(&late, z, first, d, s);

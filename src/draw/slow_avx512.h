@@ -121,20 +121,3 @@ LANE_INLINE void group_values(float *value, const slow_batch *q, const uint32_t 
     x = (x - d->affine.shift) * d->affine.inverse;
     _mm256_storeu_ps(value + from, _mm512_cvtpd_ps(x));
 }
-
-/* As block_places() of kernel_slow.h; writes up to LANES places too many. */
-LANE_INLINE int block_places(uint32_t *at, const float *z, uint32_t from)
-{
-    int count = 0;
-    __m512i place = _mm512_add_epi32(
-        _mm512_set1_epi32((int)from),
-        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
-    for (int i = 0; i < 4; i++) {
-        const vec y = vec_load(z + i * LANES);
-        const __mmask16 slow = _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q);
-        _mm512_storeu_si512(at + count, _mm512_maskz_compress_epi32(slow, place));
-        count += __builtin_popcount(slow);
-        place = _mm512_add_epi32(place, _mm512_set1_epi32(LANES));
-    }
-    return count;
-}
