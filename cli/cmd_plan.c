@@ -147,24 +147,20 @@ static cli_exit plan(plan_job *job)
     if (cli_flag(&s->args, "data") && !model)
         return cli_fail(s, CLI_USAGE, "--data needs --model");
     double interval = 0;
-    const char *every = cli_text(&s->args, "read-interval", NULL);
-    if (every && (xb_quantity_parse(s->ctx, &interval, every, "s") != XB_OK))
-        return cli_fail(s, CLI_USAGE, "--read-interval: %s", xb_ctx_message(s->ctx));
-    if (every && !(interval > 0))
-        return cli_fail(s, CLI_USAGE, "--read-interval %s: expected a time above 0",
-                        every);
+    cli_exit code = cli_quantity(s, &interval, "read-interval", "s");
+    if (code != CLI_DONE) return code;
     xb_status status = xb_law_parse(s->ctx, &job->law, s->args.arg[0]);
     if (status == XB_OK)
         status = xb_draws_judge(s->ctx, &job->draws, s->args.arg[0], interval,
                                 (int64_t)cli_count(&s->args, "reads", 0));
-    if (status == XB_OK && every && job->draws.reads == 0)
+    if (status == XB_OK && interval > 0 && job->draws.reads == 0)
         return cli_fail(s, CLI_USAGE,
                         "--read-interval: %s is not a law file of a trace with a time"
                         " axis",
                         s->args.arg[0]);
     if (status == XB_OK)
         status = xb_plan_find_needed(s->ctx, &job->needed, job->law, job->opt.tolerance);
-    cli_exit code = cli_status(s, status);
+    code = cli_status(s, status);
     if (code == CLI_DONE && net) code = plan_net(job);
     if (code == CLI_DONE && model) code = plan_model(job);
     return code == CLI_DONE ? deliver(job) : code;

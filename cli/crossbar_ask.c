@@ -84,11 +84,9 @@ static xb_status use_law(crossbar_job *job, const char *law)
 static cli_exit read_interval(crossbar_job *job)
 {
     cli_session *s = job->s;
-    const char *text = cli_text(&s->args, "read-interval", NULL);
     double seconds = 0;
-    if (!text) return CLI_DONE;
-    if (xb_quantity_parse(s->ctx, &seconds, text, "s") != XB_OK)
-        return cli_fail(s, CLI_USAGE, "--read-interval: %s", xb_ctx_message(s->ctx));
+    cli_exit code = cli_quantity(s, &seconds, "read-interval", "s");
+    if (code != CLI_DONE || !(seconds > 0)) return code;
     return cli_status(
         s, xb_array_set(s->ctx, job->array, "read_interval_ns", 1e9 * seconds));
 }

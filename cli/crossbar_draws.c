@@ -79,15 +79,16 @@ static double needed_by(const xb_stopping *s, double share)
 void cli_show_draws(const cli_draws *d, int64_t reads)
 {
     if (!d->settled) return;
+    const double energy = 100 * d->mean / (double)reads;
     printf(
         "\n  Half of the rows need %.0f reads or fewer for ends of their 95 %% interval"
         "\n  within %g sd, 95 %% of the rows need %.0f or fewer\n",
         needed_by(d->settled, 0.5), d->tolerance, needed_by(d->settled, 0.95));
     printf("  Reading until each row's interval is settled takes %.0f of %lld reads on"
            " average"
-           "\n  and %.2g %% of the energy; its intervals cover %.1f %% of the rows, those"
+           "\n  and %.*g %% of the energy; its intervals cover %.1f %% of the rows, those"
            " of\n  all reads %.1f %%\n",
-           d->mean, (long long)reads, 100 * d->mean / (double)reads, 100 * d->coverage,
+           d->mean, (long long)reads, energy < 99.5 ? 2 : 3, energy, 100 * d->coverage,
            100 * d->coverage_all);
 }
 

@@ -57,6 +57,17 @@ cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...)
     return code;
 }
 
+cli_exit cli_quantity(cli_session *s, double *out, const char *option, const char *unit)
+{
+    const char *text = cli_text(&s->args, option, NULL);
+    if (!text) return CLI_DONE;
+    if (xb_quantity_parse(s->ctx, out, text, unit) != XB_OK)
+        return cli_fail(s, CLI_USAGE, "--%s: %s", option, xb_ctx_message(s->ctx));
+    if (!(*out > 0))
+        return cli_fail(s, CLI_USAGE, "--%s: '%s': expected more than 0", option, text);
+    return CLI_DONE;
+}
+
 void cli_quote(FILE *out, const char *word)
 {
     bool bare = *word && !strpbrk(word, " \t\n'\"\\$&|;<>()*?[]#~`!{}");

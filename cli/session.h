@@ -39,6 +39,9 @@ cli_exit cli_check_stdout(cli_exit code);
 uint64_t cli_seed(const cli_session *s);
 bool cli_quiet(const cli_session *s);
 bool cli_json(const cli_session *s);
+/* The option's number with its unit, which must be more than 0; *out is unchanged if the
+ * option is not given. */
+cli_exit cli_quantity(cli_session *s, double *out, const char *option, const char *unit);
 
 /* XB_OK is CLI_DONE; anything else prints the context's message and returns the
  * exit code it stands for. */

@@ -18,17 +18,6 @@ void cli_trace_free(cli_trace *trace)
 
 /* ---- the interval as given */
 
-static cli_exit parse(cli_session *s, double *out, const char *option, const char *unit)
-{
-    const char *text = cli_text(&s->args, option, NULL);
-    if (!text) return CLI_DONE;
-    if (xb_quantity_parse(s->ctx, out, text, unit) != XB_OK)
-        return cli_fail(s, CLI_USAGE, "--%s: %s", option, xb_ctx_message(s->ctx));
-    if (!(*out > 0))
-        return cli_fail(s, CLI_USAGE, "--%s: '%s': expected more than 0", option, text);
-    return CLI_DONE;
-}
-
 cli_exit cli_trace_interval(cli_session *s, double *interval)
 {
     double rate = NAN;
@@ -37,8 +26,8 @@ cli_exit cli_trace_interval(cli_session *s, double *interval)
     if (ways > 1)
         return cli_fail(s, CLI_USAGE,
                         "--sample-interval, --sample-rate and --time exclude each other");
-    cli_exit code = parse(s, interval, "sample-interval", "s");
-    if (code == CLI_DONE) code = parse(s, &rate, "sample-rate", "Hz");
+    cli_exit code = cli_quantity(s, interval, "sample-interval", "s");
+    if (code == CLI_DONE) code = cli_quantity(s, &rate, "sample-rate", "Hz");
     if (code == CLI_DONE && rate > 0) *interval = 1 / rate;
     return code;
 }
@@ -286,7 +275,7 @@ cli_exit cli_trace_options(cli_session *s, xb_series_options *out, const cli_tra
     out->difference = cli_flag(args, "difference");
     out->remove_lines = cli_flag(args, "remove-lines");
     out->reads = (int64_t)cli_count(args, "reads", (uint64_t)out->reads);
-    cli_exit code = parse(s, &out->read_interval, "read-interval", "s");
+    cli_exit code = cli_quantity(s, &out->read_interval, "read-interval", "s");
     if (code == CLI_DONE) code = read_rows(s, out, trace->n);
     if (code == CLI_DONE) code = read_detrend(s, out);
     if (code == CLI_DONE) code = read_segment(s, out);

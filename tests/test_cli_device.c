@@ -82,7 +82,8 @@ static void what_was_measured_is_used(void **state)
     run_well("device cells.csv level2.csv level1.csv -o both.json -q");
     run_well("crossbar m.safetensors xy.csv --array ideal --reads 20 --device"
              " both.json --set g_min_us=50.1 --set g_max_us=89.9");
-    assert_non_null(strstr(out_text, "programming errors are those measured for each state"));
+    assert_non_null(
+        strstr(out_text, "programming errors are those measured for each state"));
     assert_non_null(strstr(out_text, "program error"));
     run_well("crossbar m.safetensors xy.csv --array ideal --reads 20 --device both.json"
              " --set g_min_us=50.1 --set g_max_us=89.9 --set program-by-state=0");
@@ -109,8 +110,11 @@ static void mistakes_are_one_line(void **state)
     run_well("device cells.csv -o device.json -q");
     run_shell("head -c 900 device.json > half.json");
     run_well("device level1.csv level2.csv -o noise.json -q");
-    run_badly("device negative.csv -o x.json", "expected a conductance of 0 or more");
-    run_badly("device one.csv -o x.json", "no state has 20 cells");
+    run_badly("device negative.csv -o x.json",
+              "expected a conductance of 0 or more, not -");
+    run_badly(
+        "device one.csv -o x.json",
+        "no state has 20 cells and 8 readings at each time; the largest has 1 cell");
     run_badly("device one.csv --min-cells 30 -o x.json", "no state has 30 cells");
     run_badly("device level1.csv back.csv -o x.json", "back.csv: column 't'");
     run_badly("device level1.csv below3.csv -o x.json", "the mean of the trace is -");
@@ -118,6 +122,9 @@ static void mistakes_are_one_line(void **state)
     run_badly("device cells.csv negative.csv -o x.json", "expected at most one");
     run_badly("device level1.csv none.csv -o x.json", "none.csv");
     run_badly("crossbar m.safetensors xy.csv --device half.json --age 1s", "half.json");
+    run_badly("plan half.json --net 'dense 4, relu, dense 1'", "not JSON");
+    run_badly("crossbar m.safetensors xy.csv --read-interval 0s",
+              "--read-interval: '0s': expected more than 0");
     run_badly("crossbar m.safetensors xy.csv --device device.json --age 1s",
               "states were measured from 50 to 90 µS, but the array uses 50 to 125 µS");
     run_badly("crossbar m.safetensors xy.csv --device device.json --age -1s" RANGE,

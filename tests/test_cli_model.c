@@ -461,7 +461,7 @@ static void bad_plans_are_one_line(void **state)
     run_well("plan mtj --net 'dense 3' --draws 1024");
     run_badly("plan mtj --net 'dense 3, relu'", "dense 1");
     run_badly("plan mtj --read-interval 1ms", "not a law file of a trace");
-    run_badly("plan mtj --read-interval 0s", "above 0");
+    run_badly("plan mtj --read-interval 0s", "expected more than 0");
     run_badly("plan mtj --net 'dense 3, batchnorm, dense 1'", "batchnorm");
     run_badly("plan mtj --model not.safetensors", "not.safetensors");
     run_badly("plan mtj --net 'dense 1' --model m", "exclude each other");

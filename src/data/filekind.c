@@ -250,7 +250,8 @@ static bool may_be(xb_filekind kind, xb_filekind expected)
 {
     switch (expected) {
     case XB_KIND_TABLE: return kind == XB_KIND_NPY || kind == XB_KIND_TEXT;
-    case XB_KIND_LAW:
+    case XB_KIND_LAW: /* a device file may have a law too */
+        return kind == XB_KIND_JSON || kind == XB_KIND_DEVICE;
     case XB_KIND_ARRAY:
     case XB_KIND_COSTS:
     case XB_KIND_DEVICE:

@@ -57,6 +57,13 @@ static xb_status refuse(const readings *all, int64_t row, const char *why)
                    (long long)row + 1, why);
 }
 
+static xb_status refuse_number(const readings *all, int64_t row, const char *expected,
+                               double number)
+{
+    return xb_fail(all->ctx, XB_E_INPUT, "%sreading %lld: expected %s, not %g",
+                   all->source, (long long)row + 1, expected, number);
+}
+
 static xb_status copy_row(readings *all, const xb_campaign *c, int64_t i)
 {
     const reading r = {
@@ -70,11 +77,12 @@ static xb_status copy_row(readings *all, const xb_campaign *c, int64_t i)
     if (!isfinite(r.cell) || !isfinite(r.state))
         return refuse(all, i, "expected a number for the cell and one for its state");
     if (!(r.time >= 0 && isfinite(r.time)))
-        return refuse(all, i, "expected a time of 0 s or more after programming");
+        return refuse_number(all, i, "a time of 0 s or more after programming", r.time);
     if (!(r.value >= 0 && isfinite(r.value)))
-        return refuse(all, i, "expected a conductance of 0 or more");
+        return refuse_number(all, i, "a conductance of 0 or more", r.value);
     if (c->programmed && !(r.programmed >= 0 && isfinite(r.programmed)))
-        return refuse(all, i, "expected a programmed conductance of 0 or more");
+        return refuse_number(all, i, "a programmed conductance of 0 or more",
+                             r.programmed);
     all->r[i] = r;
     return XB_OK;
 }
@@ -265,12 +273,15 @@ typedef struct chosen {
 static xb_status choose_states(const readings *all, chosen *out, const times *when,
                                int64_t least)
 {
+    int64_t most = 0;
     for (int64_t from = 0, to; from < all->n; from = to) {
         to = span_end(all, from, false);
         const span state = {from, to};
         if (!state_is_known(all, state, when, least)) {
+            const int64_t cells = count_cells(all, state);
+            if (cells > most) most = cells;
             out->left_out++;
-            out->cells_left_out += count_cells(all, state);
+            out->cells_left_out += cells;
             continue;
         }
         if (out->n == XB_DEVICE_STATES)
@@ -279,9 +290,12 @@ static xb_status choose_states(const readings *all, chosen *out, const times *wh
         out->state[out->n++] = state;
     }
     if (out->n > 0) return XB_OK;
-    return xb_fail(all->ctx, XB_E_INPUT,
-                   "%sno state has %lld cells and %d readings at each time", all->source,
-                   (long long)least, NODE_LEAST);
+    return xb_fail(
+        all->ctx, XB_E_INPUT,
+        "%sno state has %lld cells and %d readings at each time; the largest has"
+        " %lld %s",
+        all->source, (long long)least, NODE_LEAST, (long long)most,
+        xb_plural(most, "cell", "cells"));
 }
 
 /* Ascending in conductance: few, so by insertion. */

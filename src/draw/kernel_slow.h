@@ -3,8 +3,8 @@
  * because nobody can foresee which block has some. They are made after a stretch of
  * blocks, in double, many at a time; their words are made anew from their counters.
  *
- * Measured on a wide table: 17 to 20 ns a slow draw; 25 to 35 where each interrupted the
- * fast loop. */
+ * Measured on a wide table with AVX-512 (slow_avx512.h): 12 ns a slow draw; 25 to 35
+ * where each interrupted the fast loop. */
 
 /* A draw the float table cannot make: where it goes and its word. */
 typedef struct slow_draw {
@@ -33,65 +33,83 @@ static int64_t note_slow(slow_draw *slow, int64_t count, float *z, const uint32_
     return count;
 }
 
-/* Slow draws on the way, SLOW_MOST at a time. */
-enum { SLOW_MOST = 256 };
+/* Slow draws on the way, SLOW_MOST at a time, a multiple of SLOW_GROUP. */
+enum { SLOW_MOST = 256, SLOW_GROUP = 8 };
 
-typedef struct slow_search {
-    double s;
-    const xb_pieces *half;
-    int64_t low, more; /* the piece is among low to low + more */
-} slow_search;
+typedef struct slow_batch {
+    _Alignas(64) double s[SLOW_MOST];
+    _Alignas(64) int64_t low[SLOW_MOST], more[SLOW_MOST]; /* the piece is among low to
+                                                             low + more of its half */
+} slow_batch;
 
-/* Where the search of a piece begins, (D6) and xb_pieces_find(). */
-LANE_INLINE slow_search search_start(const xb_draw_source *d, uint32_t word)
+LANE_INLINE const xb_pieces *half_of(const xb_draw_source *d, uint32_t word)
 {
-    slow_search q = {.s = sqrt(2 * xb_word_mass(word)),
-                     .half = &d->half[d->symmetric ? 0 : word >> 31]};
-    const int i = (int)(q.s * XB_PIECE_INDEX);
-    const int64_t last = q.half->n - 1;
-    q.low = i < XB_PIECE_INDEX ? q.half->index[i] : last;
-    q.more = (i + 1 < XB_PIECE_INDEX ? q.half->index[i + 1] : last) - q.low;
-    return q;
+    return &d->half[d->symmetric ? 0 : word >> 31];
 }
+
+#ifdef LANE_SLOW
+#include "draw/slow_avx512.h"
+#else
+/* Where the searches of a group begin, (D6) and xb_pieces_find(). */
+LANE_INLINE void group_start(slow_batch *q, const uint32_t *word, int from,
+                             const xb_draw_source *d)
+{
+    for (int j = from; j < from + SLOW_GROUP; j++) {
+        const xb_pieces *half = half_of(d, word[j]);
+        q->s[j] = sqrt(2 * xb_word_mass(word[j]));
+        const int i = (int)(q->s[j] * XB_PIECE_INDEX); /* s < 1 */
+        const int64_t end = i + 1 < XB_PIECE_INDEX ? half->index[i + 1] : half->n - 1;
+        q->low[j] = half->index[i];
+        q->more[j] = end - q->low[j];
+    }
+}
+
+/* The values of a group, whose pieces were found. */
+LANE_INLINE void group_values(float *value, const slow_batch *q, const uint32_t *word,
+                              int from, const xb_draw_source *d)
+{
+    for (int j = from; j < from + SLOW_GROUP; j++) {
+        const xb_slow_place place = {q->s[j], half_of(d, word[j])->piece + q->low[j]};
+        value[j] = xb_source_value(d, &place, word[j]);
+    }
+}
+#endif
 
 /* A step of the searches `open`, as in xb_pieces_find(); the number of those that need
  * another. */
-LANE_INLINE int search_step(slow_search *q, uint16_t *open, int n)
+LANE_INLINE int search_step(slow_batch *q, uint16_t *open, int n, const uint32_t *word,
+                            const xb_draw_source *d)
 {
     int left = 0;
     for (int i = 0; i < n; i++) {
-        slow_search *one = &q[open[i]];
-        const int64_t half = (one->more + 1) / 2;
-        one->low +=
-            half & -(int64_t)(xb_pieces_ends(one->half)[one->low + half - 1] < one->s);
-        one->more -= half;
-        open[left] = open[i];
-        left += one->more > 0;
+        const int j = open[i];
+        const int64_t half = (q->more[j] + 1) / 2;
+        const double *end = xb_pieces_ends(half_of(d, word[j]));
+        q->low[j] += half & -(int64_t)(end[q->low[j] + half - 1] < q->s[j]);
+        q->more[j] -= half;
+        open[left] = (uint16_t)j;
+        left += q->more[j] > 0;
     }
     return left;
 }
 
-/* Their values: all places first, then all searches step by step, then all polynomials,
- * so that none waits for another and no branch depends on how long a search is. */
-static void make_all(float *value, const uint32_t *word, int n, const xb_draw_source *d)
+/* The values of n words, with room for whole groups: all places first, then all searches
+ * step by step, then all polynomials, so that none waits for another and no branch
+ * depends on how long a search is. No word's s is where two pieces meet at a 4096th of
+ * [0, 1], which xb_pieces_find() looks at too: 2^32 s^2 is odd. */
+static void make_all(float *value, uint32_t *word, int n, const xb_draw_source *d)
 {
-    slow_search q[SLOW_MOST];
+    slow_batch q;
     uint16_t open[SLOW_MOST];
-    int left = 0;
+    int left = 0, all = n;
+    for (; all % SLOW_GROUP; all++) word[all] = 0; /* made and not used */
+    for (int j = 0; j < all; j += SLOW_GROUP) group_start(&q, word, j, d);
     for (int j = 0; j < n; j++) {
-        q[j] = search_start(d, word[j]);
         open[left] = (uint16_t)j;
-        left += q[j].more > 0;
+        left += q.more[j] > 0;
     }
-    while (left > 0) left = search_step(q, open, left);
-    for (int j = 0; j < n; j++) {
-        const double *end = xb_pieces_ends(q[j].half);
-        const int64_t some = q[j].low > 0;
-        const xb_slow_place place = {q[j].s,
-                                     q[j].half->piece + q[j].low -
-                                         (some & (q[j].s <= end[q[j].low - some]))};
-        value[j] = xb_source_value(d, &place, word[j]);
-    }
+    while (left > 0) left = search_step(&q, open, left, word, d);
+    for (int j = 0; j < all; j += SLOW_GROUP) group_values(value, &q, word, j, d);
 }
 
 /* Makes the draws of a list. */

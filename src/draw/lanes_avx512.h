@@ -192,6 +192,7 @@ LANE_INLINE uint32_t float_nan_mask(vec a, vec b)
     return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q);
 }
 
+#define LANE_SLOW 1     /* slow draws are made by slow_avx512.h */
 #define LANE_PERMUTES 1 /* there is float_lookup(), faster than float_rows() */
 
 /* table[i], i below 32 * halves; table 64-byte aligned, halves 1 or 2 */

@@ -6,7 +6,8 @@
  * N(m, s^2); under another law it is, up to the sixth cumulant, m + s x(e) with x the
  * polynomial of Cornish and Fisher (1937) and e the same Gaussian number, so only the law
  * differs and differences have little noise. If one weight makes nearly all of a unit, x
- * is the law's own quantile. */
+ * is the law's own quantile, under a symmetric law with a part of e as large as the other
+ * weights make it. */
 #ifndef XB_KERNEL_MOVED_KERNEL_H
 #define XB_KERNEL_MOVED_KERNEL_H
 
@@ -19,6 +20,8 @@ enum { XB_MOVED_ORDER = 6 }; /* cumulants that count */
 typedef struct xb_moved_law {
     double cumulant[XB_MOVED_ORDER + 1]; /* standardised */
     bool symmetric;
+    /* (A5) of symmetric laws: the exponent p, and the correlation of z with e */
+    double blend_power, blend_overlap;
 } xb_moved_law;
 
 /* Power sums of a unit's terms: sum[n] = sum of (h sigma)^n, from 2 on, where wanted. */
@@ -66,9 +69,15 @@ XB_BOTH double xb_moved_few(double second, double fourth)
 #define XB_MOVED_ONE                                                                     \
     0.7 /* xb_moved_few() from which one weight counts as all of a unit */
 #define XB_MOVED_SEVERAL 0.2 /* from which it is not many */
-/* Even a small further weight smooths the steep side of a skewed law, so the prediction
- * for a unit of one weight is trusted only from here on. */
-#define XB_MOVED_ONE_SKEWED 0.95
+/* Even a small further weight smooths the steep side of a skewed law, and fills the gaps
+ * between levels and the ends of a flat law (negative kurtosis), so the prediction for a
+ * unit of one weight is trusted only from here on. */
+#define XB_MOVED_ONE_STEEP 0.95
+
+XB_BOTH bool xb_moved_steep(const xb_moved_law *law)
+{
+    return !law->symmetric || law->cumulant[4] < 0;
+}
 
 /* (A5) -1 where the unit's third cumulant has the other sign than the law's: the weight
  * that makes it is multiplied by a negative number, which mirrors its noise. Gaussian
@@ -78,6 +87,14 @@ XB_BOTH double xb_moved_side(const xb_moved_law *law, double third)
     return !law->symmetric && third < 0 ? -1 : 1;
 }
 
+/* (A5) A part of z, 0 to 1, and the rest of e, over the standard deviation of both. */
+XB_BOTH double xb_moved_blend(double part, double overlap, double e, double z)
+{
+    double rest = 1 - part;
+    return (part * z + rest * e) /
+           sqrt(part * part + rest * rest + 2 * part * rest * overlap);
+}
+
 /* (A4) A unit of standard deviation sd > 0, over it: by its standardised cumulants, which
  * are the law's times sum a^n / s^n; e Gaussian and z of the law, of one word. */
 XB_BOTH double xb_moved_unit(const xb_moved_law *law, const double *sum, double sd,
@@ -85,7 +102,11 @@ XB_BOTH double xb_moved_unit(const xb_moved_law *law, const double *sum, double 
 {
     double k[XB_MOVED_ORDER + 1] = {0}, scale = 1 / (sd * sd);
     double side = xb_moved_side(law, sum[3]);
-    if (xb_moved_few(sum[2], sum[4]) > XB_MOVED_ONE) return side * z;
+    double few = xb_moved_few(sum[2], sum[4]);
+    if (few > XB_MOVED_ONE) {
+        if (!law->symmetric || few >= 1) return side * z;
+        return xb_moved_blend(pow(few, law->blend_power), law->blend_overlap, e, z);
+    }
     for (int n = 3; n <= XB_MOVED_ORDER; n++) {
         scale /= sd;
         if (xb_moved_wanted(law, n)) k[n] = law->cumulant[n] * sum[n] * scale;

@@ -99,10 +99,66 @@ static xb_status send_block(xb_ctx *ctx, xb_local *l, const xb_weights *weights)
     return status;
 }
 
+/* ---- (A5) a unit of nearly one weight */
+
+enum { BLEND_POINTS = 1024, BLEND_STEPS = 30 };
+static const double BLEND_FEW = 0.8; /* where the kurtosis is that of the sum */
+
+typedef struct blend_points {
+    double e[BLEND_POINTS], z[BLEND_POINTS]; /* at the same u < 1/2, mean square 1 */
+} blend_points;
+
+/* Values at the middles of equal parts of [0, 1/2]; a symmetric law has no mean. */
+static void lower_half(double *x, const xb_law *law)
+{
+    double square = 0;
+    for (int i = 0; i < BLEND_POINTS; i++) {
+        x[i] = xb_law_quantile(law, 0.5 * (i + 0.5) / BLEND_POINTS);
+        square += x[i] * x[i] / BLEND_POINTS;
+    }
+    for (int i = 0; i < BLEND_POINTS; i++) x[i] /= sqrt(square);
+}
+
+static double blend_kurtosis(const blend_points *p, double part, double overlap)
+{
+    double fourth = 0;
+    for (int i = 0; i < BLEND_POINTS; i++) {
+        double x = xb_moved_blend(part, overlap, p->e[i], p->z[i]);
+        fourth += x * x * x * x / BLEND_POINTS;
+    }
+    return fourth - 3;
+}
+
+/* The part whose kurtosis is BLEND_FEW of the law's. */
+static double find_part(const blend_points *p, double overlap)
+{
+    const double none = blend_kurtosis(p, 0, overlap),
+                 all = blend_kurtosis(p, 1, overlap);
+    double low = 0, high = 1;
+    for (int i = 0; i < BLEND_STEPS; i++) {
+        const double part = 0.5 * (low + high);
+        const double share = (blend_kurtosis(p, part, overlap) - none) / (all - none);
+        *(share < BLEND_FEW ? &low : &high) = part;
+    }
+    return high;
+}
+
+static void make_blend(xb_moved_law *out, const xb_law *law, const xb_law *gaussian)
+{
+    blend_points p;
+    lower_half(p.e, gaussian);
+    lower_half(p.z, law);
+    out->blend_overlap = 0;
+    for (int i = 0; i < BLEND_POINTS; i++)
+        out->blend_overlap += p.e[i] * p.z[i] / BLEND_POINTS;
+    out->blend_power = log(find_part(&p, out->blend_overlap)) / log(BLEND_FEW);
+}
+
 static xb_status make_samplers(xb_ctx *ctx, xb_local *l, const xb_law *law)
 {
     xb_law *gaussian = NULL;
     XB_TRY(xb_law_parse(ctx, &gaussian, "gaussian"));
+    if (l->law.symmetric) make_blend(&l->law, law, gaussian);
     xb_status status = xb_sampler_create(ctx, &l->gaussian, gaussian, NULL);
     if (status == XB_OK) status = xb_sampler_create(ctx, &l->sampler, law, NULL);
     xb_law_destroy(gaussian);
@@ -310,7 +366,7 @@ static bool doubtful(const xb_moved_law *law, xb_real second, xb_real fourth)
 {
     double weight = xb_moved_few((double)second, (double)fourth);
     return weight > XB_MOVED_SEVERAL &&
-           weight <= (law->symmetric ? XB_MOVED_ONE : XB_MOVED_ONE_SKEWED);
+           weight <= (xb_moved_steep(law) ? XB_MOVED_ONE_STEEP : XB_MOVED_ONE);
 }
 
 static double doubtful_share(const local_run *run, int64_t units)

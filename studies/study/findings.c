@@ -47,6 +47,13 @@ double xb_rounded_off(double value)
     return fabs(value) < rounding ? 0 : value;
 }
 
+double xb_two_digits(double value)
+{
+    if (!(value > 0 && isfinite(value))) return value;
+    const double unit = pow(10, floor(log10(value)) - 1);
+    return round(value / unit) * unit;
+}
+
 /* Numbers of findings are this small only by rounding. */
 static const double NOTHING = 1e-17;
 

@@ -37,6 +37,8 @@ const char *xb_finding_side(xb_finding_kind kind);
 
 /* 0 if a number in units of about 1, such as a KL in nats, is only rounding. */
 double xb_rounded_off(double value);
+/* A number to two digits if it is above 0; with %g, 2458 is 2500 and not 2.5e+03. */
+double xb_two_digits(double value);
 
 /* A number with its error, as text. Error 0: exact; numbers that are not finite are
  * called unknown. */

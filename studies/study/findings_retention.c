@@ -30,10 +30,10 @@ static void refresh_text(char *out, size_t size, const xb_study *study, int way)
     const bool late =
         xb_table_at(scores, 0, column) <= xb_study_fact(study, "loss").value;
     if (isfinite(seconds) && isfinite(low))
-        snprintf(out, size, "it must be refreshed every %.2g s (%.2g to %.2g s)", seconds,
-                 low, high);
+        snprintf(out, size, "it must be refreshed every %g s (%g to %g s)",
+                 xb_two_digits(seconds), xb_two_digits(low), xb_two_digits(high));
     else if (isfinite(seconds))
-        snprintf(out, size, "it must be refreshed every %.2g s", seconds);
+        snprintf(out, size, "it must be refreshed every %g s", xb_two_digits(seconds));
     else if (late)
         snprintf(out, size, "it need not be refreshed within %g s", last);
     else
@@ -45,7 +45,8 @@ static void half_text(char *out, size_t size, double seconds)
 {
     *out = '\0';
     if (isfinite(seconds))
-        snprintf(out, size, "; half of the chips stay below it for %.2g s", seconds);
+        snprintf(out, size, "; half of the chips stay below it for %g s",
+                 xb_two_digits(seconds));
 }
 
 static xb_status find_way(xb_ctx *ctx, xb_study *study, int way)

@@ -22,6 +22,7 @@
 #include "crossbayes/work.h"
 #include "crossbayes/extend.h"
 #include "study/array_task.h"
+#include "study/findings.h"
 #include "study/retention_facts.h"
 #include "study/study.h"
 
@@ -302,8 +303,8 @@ static xb_status refresh_fact(job *j, int way, double limit, const xb_refresh *r
     else if (!known)
         snprintf(bound, sizeof bound, ": not reached within %g s", j->age[j->ages - 1]);
     else if (isfinite(r->low))
-        snprintf(bound, sizeof bound, ": %.2g to %.2g s within one error", r->low,
-                 r->high);
+        snprintf(bound, sizeof bound, ": %g to %g s within one error",
+                 xb_two_digits(r->low), xb_two_digits(r->high));
     XB_TRY(xb_study_add_fact(
         j->ctx, j->study, name, known ? r->seconds : NAN, NAN,
         "seconds until the mean negative log density has grown by %g nats, %s%s", limit,
