@@ -234,7 +234,7 @@ static cli_exit print_json(cli_session *s, const xb_device *device)
     return CLI_DONE;
 }
 
-static cli_exit deliver(cli_session *s, const xb_device *device)
+static cli_exit deliver(cli_session *s, const xb_device *device, const char *source)
 {
     const char *file = cli_text(&s->args, "output", NULL);
     const bool to_stdout = file && strcmp(file, "-") == 0;
@@ -242,11 +242,11 @@ static cli_exit deliver(cli_session *s, const xb_device *device)
         const cli_exit saved = cli_status(s, xb_device_save(s->ctx, device, file));
         if (saved != CLI_DONE) return saved;
     }
-    const cli_exit code = cli_device_report(s, device);
+    const cli_exit code = cli_device_report(s, device, source);
     if (code != CLI_DONE) return code;
     cli_progress_clear(&s->progress);
     if (cli_json(s) || to_stdout) return print_json(s, device);
-    show(device, s->args.arg[0]);
+    show(device, source);
     return CLI_DONE;
 }
 
@@ -288,14 +288,15 @@ static cli_exit find_campaign(cli_session *s, int *out, xb_frame **table)
     return CLI_DONE;
 }
 
-static cli_exit read_files(cli_session *s, xb_device **out)
+/* `source` becomes the name of the campaign's file, or of the first trace's. */
+static cli_exit read_files(cli_session *s, xb_device **out, const char **source)
 {
     int campaign = NO_CAMPAIGN;
     xb_frame *table = NULL;
     xb_device *moves = NULL;
     cli_exit code = find_campaign(s, &campaign, &table);
-    if (code == CLI_DONE && table)
-        code = measure(s, &moves, table, s->args.arg[campaign]);
+    *source = s->args.arg[campaign >= 0 ? campaign : 0];
+    if (code == CLI_DONE && table) code = measure(s, &moves, table, *source);
     xb_frame_destroy(table);
     if (code == CLI_DONE && s->args.n_args > (campaign >= 0)) {
         code = cli_device_traces(s, out, campaign, moves);
@@ -309,10 +310,11 @@ static cli_exit read_files(cli_session *s, xb_device **out)
 static cli_exit run(cli_session *s)
 {
     xb_device *device = NULL;
+    const char *source = NULL;
     cli_exit code = cli_plan_file(s, "output", "");
     if (code == CLI_DONE) code = cli_device_plan(s);
-    if (code == CLI_DONE) code = read_files(s, &device);
-    if (code == CLI_DONE) code = deliver(s, device);
+    if (code == CLI_DONE) code = read_files(s, &device, &source);
+    if (code == CLI_DONE) code = deliver(s, device, source);
     xb_device_destroy(device);
     return code;
 }
