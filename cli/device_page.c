@@ -165,7 +165,7 @@ static xb_status write_page(xb_ctx *ctx, const xb_device *d, const char *dir,
                        "A number after ± is one standard error; that of a spread comes"
                        " from the fourth moment of the readings.");
     if (status != XB_OK) return status;
-    xb_page_summary(page, "Summary");
+    xb_page_summary(page, "What was found");
     xb_page_provenance(page, "cells", cells);
     char *path = cli_join(dir, PAGE, ".html");
     status = path ? fill(ctx, page, d, dir) : XB_E_MEMORY;

@@ -238,8 +238,9 @@ static void say_draws(xb_series *s)
                                      " of %s on. "
                                    : "Not usable at a read interval of %s. ",
             at);
-    say(s, "%lld reads, one every %s, are worth %s independent draws%s.",
+    say(s, "%lld reads, one every %s, are worth %s independent %s%s.",
         (long long)s->reads, spacing(every, s, s->read_interval), number,
+        strcmp(number, "1") == 0 ? "draw" : "draws",
         b.extrapolated ? " by the fitted spectrum" : "");
     if (s->usable == XB_USABLE_SLOWER)
         say(s, " Usable from a read interval of %s on.",
