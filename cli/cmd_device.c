@@ -175,17 +175,28 @@ static void grid_cell(const void *arg, int row, int column, char *out, size_t si
         body_cell(arg, row - 1, column, out, size);
 }
 
-static void show_extreme(const xb_device *d, int sign, const char *words)
+/* Writes "122 µS", the state, and its spread at the last time. */
+static void extreme_text(const xb_device *d, int sign, char state[64], char spread[64])
 {
-    const int64_t last = xb_device_time_count(d) - 1, i = cli_device_extreme(d, sign);
-    const xb_device_move m = xb_device_move_at(d, i, last);
-    char where[64], spread[64], when[64];
-    xb_quantity_text(where, sizeof where, xb_device_state_at(d, i).conductance, NAN,
+    const int64_t i = cli_device_extreme(d, sign);
+    const xb_device_move m = xb_device_move_at(d, i, xb_device_time_count(d) - 1);
+    xb_quantity_text(state, 64, xb_device_state_at(d, i).conductance, NAN,
                      xb_device_unit(d));
-    xb_quantity_text(spread, sizeof spread, m.spread, m.spread_error, xb_device_unit(d));
-    cli_time_text(when, sizeof when, xb_device_time_at(d, last));
-    printf("  Cells programmed to %s are the %s: their spread after %s is %s.\n", where,
-           words, when, spread);
+    xb_quantity_text(spread, 64, m.spread, m.spread_error, xb_device_unit(d));
+}
+
+static void show_extremes(const xb_device *d)
+{
+    char quiet[64], loud[64], quiet_spread[64], loud_spread[64], when[64], text[512];
+    extreme_text(d, -1, quiet, quiet_spread);
+    extreme_text(d, 1, loud, loud_spread);
+    cli_time_text(when, sizeof when, xb_device_time_at(d, xb_device_time_count(d) - 1));
+    snprintf(text, sizeof text,
+             "After %s, allowing for two standard errors, cells programmed to %s are the"
+             " quietest (spread %s) and cells programmed to %s are the loudest (spread"
+             " %s).",
+             when, quiet, quiet_spread, loud, loud_spread);
+    cli_print_words(text, 2, false);
 }
 
 static void show_relaxation(const xb_device *d, const char *source)
@@ -214,8 +225,7 @@ static void show_relaxation(const xb_device *d, const char *source)
     /* All states are alike. */
     if (cli_device_extreme(d, -1) == cli_device_extreme(d, 1)) return;
     printf("\n");
-    show_extreme(d, -1, "quietest");
-    show_extreme(d, 1, "loudest");
+    show_extremes(d);
 }
 
 static void show(const xb_device *d, const char *source)
