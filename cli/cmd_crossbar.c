@@ -8,6 +8,7 @@
 #include "crossbar_job.h"
 #include "outputs.h"
 #include "show.h"
+#include "topics.h"
 
 static cli_exit simulate(crossbar_job *job)
 {
@@ -72,18 +73,6 @@ static cli_exit run(cli_session *s)
     if (code == CLI_DONE) code = simulate(job);
     free_job(job);
     return code;
-}
-
-static void list_keys(FILE *out)
-{
-    fprintf(out, "\nArrays:\n");
-    for (int i = 0; i < xb_array_preset_count(); i++)
-        fprintf(out, "  %-22s%s\n", xb_array_preset_name(i), xb_array_preset_about(i));
-    fprintf(out, "  %-22s%s\n", "FILE.json",
-            "{\"crossbayes\": \"array\", \"base\": \"mtj\", KEY: NUMBER, ...}");
-    fprintf(out, "\nKeys of --set, --sweep and FILE.json:\n");
-    for (int i = 0; i < xb_array_field_count(); i++)
-        fprintf(out, "  %-22s%s\n", xb_array_field_at(i).key, xb_array_field_at(i).about);
 }
 
 static const cli_option options[] = {
@@ -155,6 +144,6 @@ const cli_command cli_command_crossbar = {
     .titles = titles,
     .min_args = 2,
     .max_args = 2,
-    .more = list_keys,
+    .more = cli_help_arrays,
     .run = run,
 };

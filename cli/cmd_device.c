@@ -175,17 +175,28 @@ static void grid_cell(const void *arg, int row, int column, char *out, size_t si
         body_cell(arg, row - 1, column, out, size);
 }
 
-static void show_extreme(const xb_device *d, int sign, const char *words)
+/* Writes "122 µS", the state, and its spread at the last time. */
+static void extreme_text(const xb_device *d, int sign, char state[64], char spread[64])
 {
-    const int64_t last = xb_device_time_count(d) - 1, i = cli_device_extreme(d, sign);
-    const xb_device_move m = xb_device_move_at(d, i, last);
-    char where[64], spread[64], when[64];
-    xb_quantity_text(where, sizeof where, xb_device_state_at(d, i).conductance, NAN,
+    const int64_t i = cli_device_extreme(d, sign);
+    const xb_device_move m = xb_device_move_at(d, i, xb_device_time_count(d) - 1);
+    xb_quantity_text(state, 64, xb_device_state_at(d, i).conductance, NAN,
                      xb_device_unit(d));
-    xb_quantity_text(spread, sizeof spread, m.spread, m.spread_error, xb_device_unit(d));
-    cli_time_text(when, sizeof when, xb_device_time_at(d, last));
-    printf("  Cells programmed to %s are the %s: their spread after %s is %s.\n", where,
-           words, when, spread);
+    xb_quantity_text(spread, 64, m.spread, m.spread_error, xb_device_unit(d));
+}
+
+static void show_extremes(const xb_device *d)
+{
+    char quiet[64], loud[64], quiet_spread[64], loud_spread[64], when[64], text[512];
+    extreme_text(d, -1, quiet, quiet_spread);
+    extreme_text(d, 1, loud, loud_spread);
+    cli_time_text(when, sizeof when, xb_device_time_at(d, xb_device_time_count(d) - 1));
+    snprintf(text, sizeof text,
+             "After %s, allowing for two standard errors, cells programmed to %s are the"
+             " quietest (spread %s) and cells programmed to %s are the loudest (spread"
+             " %s).",
+             when, quiet, quiet_spread, loud, loud_spread);
+    cli_print_words(text, 2, false);
 }
 
 static void show_relaxation(const xb_device *d, const char *source)
@@ -214,8 +225,7 @@ static void show_relaxation(const xb_device *d, const char *source)
     /* All states are alike. */
     if (cli_device_extreme(d, -1) == cli_device_extreme(d, 1)) return;
     printf("\n");
-    show_extreme(d, -1, "quietest");
-    show_extreme(d, 1, "loudest");
+    show_extremes(d);
 }
 
 static void show(const xb_device *d, const char *source)
@@ -234,7 +244,7 @@ static cli_exit print_json(cli_session *s, const xb_device *device)
     return CLI_DONE;
 }
 
-static cli_exit deliver(cli_session *s, const xb_device *device)
+static cli_exit deliver(cli_session *s, const xb_device *device, const char *source)
 {
     const char *file = cli_text(&s->args, "output", NULL);
     const bool to_stdout = file && strcmp(file, "-") == 0;
@@ -242,11 +252,11 @@ static cli_exit deliver(cli_session *s, const xb_device *device)
         const cli_exit saved = cli_status(s, xb_device_save(s->ctx, device, file));
         if (saved != CLI_DONE) return saved;
     }
-    const cli_exit code = cli_device_report(s, device);
+    const cli_exit code = cli_device_report(s, device, source);
     if (code != CLI_DONE) return code;
     cli_progress_clear(&s->progress);
     if (cli_json(s) || to_stdout) return print_json(s, device);
-    show(device, s->args.arg[0]);
+    show(device, source);
     return CLI_DONE;
 }
 
@@ -288,14 +298,15 @@ static cli_exit find_campaign(cli_session *s, int *out, xb_frame **table)
     return CLI_DONE;
 }
 
-static cli_exit read_files(cli_session *s, xb_device **out)
+/* `source` becomes the name of the campaign's file, or of the first trace's. */
+static cli_exit read_files(cli_session *s, xb_device **out, const char **source)
 {
     int campaign = NO_CAMPAIGN;
     xb_frame *table = NULL;
     xb_device *moves = NULL;
     cli_exit code = find_campaign(s, &campaign, &table);
-    if (code == CLI_DONE && table)
-        code = measure(s, &moves, table, s->args.arg[campaign]);
+    *source = s->args.arg[campaign >= 0 ? campaign : 0];
+    if (code == CLI_DONE && table) code = measure(s, &moves, table, *source);
     xb_frame_destroy(table);
     if (code == CLI_DONE && s->args.n_args > (campaign >= 0)) {
         code = cli_device_traces(s, out, campaign, moves);
@@ -309,10 +320,11 @@ static cli_exit read_files(cli_session *s, xb_device **out)
 static cli_exit run(cli_session *s)
 {
     xb_device *device = NULL;
+    const char *source = NULL;
     cli_exit code = cli_plan_file(s, "output", "");
     if (code == CLI_DONE) code = cli_device_plan(s);
-    if (code == CLI_DONE) code = read_files(s, &device);
-    if (code == CLI_DONE) code = deliver(s, device);
+    if (code == CLI_DONE) code = read_files(s, &device, &source);
+    if (code == CLI_DONE) code = deliver(s, device, source);
     xb_device_destroy(device);
     return code;
 }

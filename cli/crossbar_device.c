@@ -12,10 +12,13 @@
 
 void cli_time_text(char *out, size_t size, double seconds)
 {
-    if (seconds < 1)
+    if (seconds < 1) {
         xb_quantity_text(out, size, seconds, NAN, "s");
-    else
-        snprintf(out, size, "%g s", seconds);
+    } else {
+        char number[32];
+        cli_format_plain(number, sizeof number, seconds);
+        snprintf(out, size, "%s s", number);
+    }
 }
 
 static double number_of(const xb_array *array, const char *key)

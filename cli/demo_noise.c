@@ -137,9 +137,33 @@ static void show_warnings(cli_demo *d, const xb_fit *fit)
 
 /* ---- the law */
 
-static void family_cells(char out[CELLS][TEXT], const xb_fit *fit, int i, double best)
+enum { PARAMETERS = 1024 }; /* eight levels have 26 numbers with errors */
+
+/* All parameters; of levels that were not chosen, their number, scale and offset. */
+static void parameters_text(char out[PARAMETERS], const xb_fit *fit, int i)
 {
     const xb_law_place place = xb_law_placement(xb_fit_law(fit));
+    const xb_fit_family *f = xb_fit_family_at(fit, i);
+    const int count = (int)xb_fit_family_param_count(f);
+    const int levels = i == xb_fit_chosen(fit) ? 0 : cli_level_count(f);
+    size_t used = 0;
+    out[0] = '\0';
+    if (levels > 0)
+        used = (size_t)snprintf(out, PARAMETERS, "%d %s", levels,
+                                xb_plural(levels, "level", "levels"));
+    for (int k = 3 * levels; k < count && used < PARAMETERS; k++) {
+        char number[TEXT];
+        xb_quantity_text(number, sizeof number, xb_fit_family_param_value(f, k),
+                         xb_fit_family_param_error(f, k),
+                         cli_parameter_unit(xb_fit_family_param_name(f, k), place.unit));
+        used += (size_t)snprintf(out + used, PARAMETERS - used, "%s%s = %s",
+                                 used > 0 ? ", " : "", xb_fit_family_param_name(f, k),
+                                 number);
+    }
+}
+
+static void family_cells(char out[CELLS][TEXT], const xb_fit *fit, int i, double best)
+{
     const xb_fit_family *f = xb_fit_family_at(fit, i);
     double above = xb_fit_family_aic(f) - best;
     snprintf(out[0], TEXT, "%s%s", xb_fit_family_name(f),
@@ -149,17 +173,7 @@ static void family_cells(char out[CELLS][TEXT], const xb_fit *fit, int i, double
     snprintf(out[2], TEXT, "%.3f", xb_fit_family_ks(f));
     cli_format_p(out[3], TEXT, xb_fit_family_ks_p(f));
     cli_format_p(out[4], TEXT, xb_fit_family_ad_p(f));
-    snprintf(out[5], TEXT, "%s", xb_fit_decision_name(xb_fit_family_decision(f)));
-    size_t used = 0;
-    out[6][0] = '\0';
-    for (int k = 0; k < xb_fit_family_param_count(f) && used < TEXT; k++) {
-        char number[TEXT];
-        xb_quantity_text(number, sizeof number, xb_fit_family_param_value(f, k),
-                         xb_fit_family_param_error(f, k),
-                         cli_parameter_unit(xb_fit_family_param_name(f, k), place.unit));
-        used += (size_t)snprintf(out[6] + used, TEXT - used, "%s%s = %s", k ? ", " : "",
-                                 xb_fit_family_param_name(f, k), number);
-    }
+    snprintf(out[5], TEXT, "%s", cli_decision_text(f));
 }
 
 static void show_families(const cli_demo *d, const xb_fit *fit)
@@ -167,7 +181,7 @@ static void show_families(const cli_demo *d, const xb_fit *fit)
     static const char *const heading[] = {"family", "AIC - best", "KS distance", "KS p",
                                           "AD p",   "fits",       "parameters"};
     enum { FAMILIES_MOST = 16 };
-    char text[FAMILIES_MOST][CELLS][TEXT];
+    char text[FAMILIES_MOST][CELLS][TEXT], parameters[FAMILIES_MOST][PARAMETERS];
     const char *cell[FAMILIES_MOST][CELLS];
     double best = INFINITY;
     int n = (int)xb_fit_family_count(fit);
@@ -176,7 +190,9 @@ static void show_families(const cli_demo *d, const xb_fit *fit)
         best = fmin(best, xb_fit_family_aic(xb_fit_family_at(fit, i)));
     for (int i = 0; i < n; i++) {
         family_cells(text[i], fit, i, best);
+        parameters_text(parameters[i], fit, i);
         for (int c = 0; c < CELLS; c++) cell[i][c] = text[i][c];
+        cell[i][CELLS - 1] = parameters[i];
     }
     xb_page_rows(d->page, &(xb_page_rows_info){.caption = "All families",
                                                .columns = CELLS,

@@ -134,8 +134,11 @@ static xb_status fill(xb_ctx *ctx, xb_page *page, const xb_device *d, const char
                   .alt = "Spread and shift of programmed cells over time and by state,"
                          " programming error, shape, and width of the read noise, as far"
                          " as they were measured.",
-                  .caption = "Measured values with one standard error; the legend names "
-                             "states by their conductance."});
+                  .caption = "Measured values with one standard error, as far as they "
+                             "were measured: spread and mean shift over time for some "
+                             "states, named by their conductance; spread by state; "
+                             "programming error; how cells have moved against a normal "
+                             "law; width of the read noise."});
     free(svg);
     xb_page_section(page, "numbers", "All numbers");
     if (xb_device_state_count(d) > 0)
@@ -151,7 +154,11 @@ static xb_status write_page(xb_ctx *ctx, const xb_device *d, const char *dir,
 {
     char title[300], cells[32];
     xb_page *page = NULL;
-    snprintf(title, sizeof title, "The device behind %.200s", source);
+    const int64_t more = xb_device_trace_count(d) - (xb_device_state_count(d) == 0);
+    const int used = snprintf(title, sizeof title, "Device measured in %.200s", source);
+    if (more > 0)
+        snprintf(title + used, sizeof title - (size_t)used, " and %lld %s",
+                 (long long)more, xb_plural(more, "trace", "traces"));
     snprintf(cells, sizeof cells, "%lld", (long long)xb_device_cells(d));
     xb_status status =
         xb_page_create(ctx, &page, title,
@@ -168,23 +175,24 @@ static xb_status write_page(xb_ctx *ctx, const xb_device *d, const char *dir,
     return status;
 }
 
-static xb_status write_all(cli_session *s, const xb_device *d, const char *dir)
+static xb_status write_all(cli_session *s, const xb_device *d, const char *dir,
+                           const char *source)
 {
     char *figure = cli_join(dir, PAGE, "");
     xb_status status =
         figure ? xb_report_device(s->ctx, d, figure, cli_page_formats(s)) : XB_E_MEMORY;
     free(figure);
-    return status == XB_OK ? write_page(s->ctx, d, dir, s->args.arg[0]) : status;
+    return status == XB_OK ? write_page(s->ctx, d, dir, source) : status;
 }
 
-cli_exit cli_device_report(cli_session *s, const xb_device *device)
+cli_exit cli_device_report(cli_session *s, const xb_device *device, const char *source)
 {
     const char *dir = cli_text(&s->args, "report", NULL);
     xb_stage *stage = NULL;
     if (!dir) return CLI_DONE;
     xb_status status = xb_stage_open(s->ctx, &stage, dir);
     if (status != XB_OK) return cli_status(s, status);
-    status = write_all(s, device, xb_stage_dir(stage));
+    status = write_all(s, device, xb_stage_dir(stage), source);
     if (status == XB_OK)
         status =
             xb_stage_publish(s->ctx, stage, (const char *const[]){PAGE ".html", NULL});

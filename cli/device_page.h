@@ -6,9 +6,10 @@
 #include "crossbayes/device.h"
 #include "session.h"
 
-/* If --report was given: plans its files, and writes all or none of them. */
+/* If --report was given: plans its files, and writes all or none of them. `source` is the
+ * file that the title names. */
 cli_exit cli_device_plan(cli_session *s);
-cli_exit cli_device_report(cli_session *s, const xb_device *device);
+cli_exit cli_device_report(cli_session *s, const xb_device *device, const char *source);
 
 /* The state with the largest (sign 1) or smallest (-1) spread at the last time, allowing
  * for its error.

@@ -80,10 +80,26 @@ cli_exit cli_device_traces(cli_session *s, xb_device **out, int campaign,
 
 /* ---- shown */
 
+/* Copies the text of a law with its numbers, which follow '=' or '/', rounded to three
+ * digits. */
+static void round_numbers(char *out, size_t size, const char *text)
+{
+    for (size_t used = 0; *text && used < size;) {
+        const size_t name = strcspn(text, "=/"), copied = name + (text[name] != '\0');
+        used += (size_t)snprintf(out + used, size - used, "%.*s", (int)copied, text);
+        text += copied;
+        char *end = NULL;
+        const double value = strtod(text, &end);
+        if (end == text || used >= size) continue;
+        used += (size_t)snprintf(out + used, size - used, "%.3g", value);
+        text = end;
+    }
+}
+
 static void grid_cell(const void *arg, int row, int column, char *out, size_t size)
 {
     static const char *const head[] = {"state",       "conductance", "width, sd",
-                                       "independent", "law",         "fits"};
+                                       "independent", "fits",        "law"};
     const xb_device *d = arg;
     if (row == 0) {
         snprintf(out, size, "%s", head[column]);
@@ -95,8 +111,8 @@ static void grid_cell(const void *arg, int row, int column, char *out, size_t si
     case 1: xb_quantity_text(out, size, t.conductance, NAN, xb_device_unit(d)); break;
     case 2: xb_quantity_text(out, size, t.width, t.width_error, xb_device_unit(d)); break;
     case 3: snprintf(out, size, "%.3g", t.independent); break;
-    case 4: snprintf(out, size, "%.48s", xb_device_trace_law(d, row - 1)); break;
-    default: snprintf(out, size, "%s", xb_device_trace_fits(d, row - 1));
+    case 4: snprintf(out, size, "%s", xb_device_trace_fits(d, row - 1)); break;
+    default: round_numbers(out, size, xb_device_trace_law(d, row - 1));
     }
 }
 
@@ -106,13 +122,13 @@ static void show_shapes(const xb_device *d)
     char text[256] = "";
     if (strcmp(shapes, "agree") == 0)
         snprintf(text, sizeof text,
-                 "The shapes of the states are not shown to differ (p = %.2g, threshold"
-                 " 0.01): one law is kept, that of the trace with the most independent"
-                 " samples.",
+                 "The shapes of the states do not differ significantly (p = %.3g,"
+                 " threshold 0.01): the device has one law, that of the trace with the"
+                 " most independent samples.",
                  xb_device_shapes_p(d));
     else if (strcmp(shapes, "differ") == 0)
         snprintf(text, sizeof text,
-                 "The shapes of the states differ (p = %.1g, threshold 0.01): each state "
+                 "The shapes of the states differ (p = %.3g, threshold 0.01): each state "
                  "has its own law.",
                  xb_device_shapes_p(d));
     else if (*shapes)

@@ -57,12 +57,14 @@ void cli_print_estimate(const char *name, double value, double error, const char
     printf("  %-20s%s\n", name, text);
 }
 
-int cli_text_columns(const char *text)
+static int columns_of(const char *text, int length)
 {
     int columns = 0;
-    for (const char *p = text; *p; p++) columns += ((unsigned char)*p & 0xC0) != 0x80;
+    for (int i = 0; i < length; i++) columns += ((unsigned char)text[i] & 0xC0) != 0x80;
     return columns;
 }
+
+int cli_text_columns(const char *text) { return columns_of(text, (int)strlen(text)); }
 
 static void print_grid_row(int row, const int *width, int columns, cli_cell_fn *cell,
                            const void *arg)
@@ -94,20 +96,52 @@ void cli_print_grid(int rows, int columns, cli_cell_fn *cell, const void *arg)
     for (int r = 0; r < rows; r++) print_grid_row(r, width, columns, cell, arg);
 }
 
+/* Whether the word begins with one of the signs that belong to the words beside them. */
+static bool is_sign(const char *word)
+{
+    static const char *const signs[] = {"±", "=", "<", "%"};
+    for (int i = 0; i < CLI_COUNT_OF(signs); i++)
+        if (strncmp(word, signs[i], strlen(signs[i])) == 0) return true;
+    return false;
+}
+
+/* Whether the word is a unit, which stays with its number: "µS.", "ms", "nats)". */
+static bool is_unit(const char *word)
+{
+    char unit[16];
+    snprintf(unit, sizeof unit, "%.*s", (int)strcspn(word, " .,;:()"), word);
+    return strcmp(unit, "nats") == 0 || (*unit && xb_si_takes_prefix(unit));
+}
+
+/* Bytes of the words that stay together in a line: "-0.6 ± 2.0 µS", "p = 0.3", "95 %". */
+static int length_together(const char *p)
+{
+    int length = (int)strcspn(p, " ");
+    for (const char *word = p;;) {
+        const char *next = p + length + strspn(p + length, " ");
+        const bool number = length > 0 && strchr("0123456789", p[length - 1]);
+        if (!*next || !(is_sign(word) || is_sign(next) || (number && is_unit(next))))
+            return length;
+        word = next;
+        length = (int)(next - p) + (int)strcspn(next, " ");
+    }
+}
+
 void cli_print_words(const char *text, int indent, bool there)
 {
     const int width = 78;
     int column = there ? indent : 0;
     bool first = true; /* the first word of its line */
     for (const char *p = text; *p;) {
-        int length = (int)strcspn(p, " ");
-        if (!first && column + 1 + length > width) {
+        const int length = length_together(p), columns = columns_of(p, length);
+        if (!first && column + 1 + columns > width) {
             putchar('\n');
             column = 0;
             first = true;
         }
         if (column == 0) column += printf("%*s", indent, "");
-        column += printf("%s%.*s", first ? "" : " ", length, p);
+        printf("%s%.*s", first ? "" : " ", length, p);
+        column += columns + !first;
         first = false;
         p += length;
         p += strspn(p, " ");

@@ -38,8 +38,8 @@ enum { CLI_GRID_COLUMNS = 24, CLI_GRID_CELL = 128 };
 typedef void cli_cell_fn(const void *arg, int row, int column, char *out, size_t size);
 void cli_print_grid(int rows, int columns, cli_cell_fn *cell, const void *arg);
 
-/* Prints words in lines of at most 78 columns, all indented; `there`: the cursor is at
- * the indentation already. */
+/* Prints words in lines of at most 78 columns, all indented; a number stays in one line
+ * with its error and unit. `there`: the cursor is at the indentation already. */
 void cli_print_words(const char *text, int indent, bool there);
 
 /* A name from a file, made safe to print: shortened if it is long, with blanks for

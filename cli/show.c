@@ -26,8 +26,10 @@ static void show_sample(const xb_fit_sample *x, const char *source, const char *
                        xb_fit_sample_excess_kurtosis_error(x), "");
     printf("  %-20s%.*f of %lld\n", "independent samples", n < 100 ? 1 : 0, n,
            (long long)xb_fit_sample_count(x));
-    printf("  %-20s%.3f at lag 1, correlation time %.3g samples\n\n", "autocorrelation",
-           xb_fit_sample_lag1(x), xb_fit_sample_tau(x));
+    char tau[32];
+    cli_format_plain(tau, sizeof tau, xb_fit_sample_tau(x));
+    printf("  %-20s%.3f at lag 1, correlation time %s samples\n\n", "autocorrelation",
+           xb_fit_sample_lag1(x), tau);
 }
 
 /* The empirical law has the sample's own placement and width. */
@@ -47,12 +49,12 @@ const char *cli_parameter_unit(const char *name, const char *unit)
     return placed ? unit : "";
 }
 
-/* Parameters that the sample could not determine have no error and few digits; given
- * parameters have no error and all their digits. */
+/* Parameters that the sample could not determine have no error and few digits; those that
+ * are given, or end at the outermost sample, have no error and more digits. */
 static void format_parameter(char *out, size_t size, const xb_fit_family *f, int i,
                              const xb_fit_sample *x, const char *unit)
 {
-    enum { GIVEN = 10 };
+    enum { GIVEN = 5 };
     bool pinned = !isnan(xb_fit_family_param_error(f, 0)) ||
                   strcmp(xb_fit_family_param_name(f, 0), "scale") == 0;
     double error = error_of(f, i, x);
@@ -68,8 +70,7 @@ static void format_parameter(char *out, size_t size, const xb_fit_family *f, int
     }
 }
 
-/* Levels have three parameters each, in lists one after the other; 0: another family. */
-static int level_count(const xb_fit_family *f)
+int cli_level_count(const xb_fit_family *f)
 {
     return strcmp(xb_fit_family_param_name(f, 0), "x1") == 0
                ? (xb_fit_family_param_count(f) - 2) / 3
@@ -94,7 +95,7 @@ static void show_levels(const xb_fit_family *f, const xb_fit_sample *x, int leve
 static void show_parameters(const xb_fit_family *f, const xb_fit_sample *x,
                             const char *unit, int column, bool chosen)
 {
-    int levels = level_count(f), first = 3 * levels;
+    int levels = cli_level_count(f), first = 3 * levels;
     if (levels > 0 && chosen) show_levels(f, x, levels, column);
     if (levels > 0 && !chosen)
         printf("%d %s,\n%*s", levels, levels == 1 ? "level" : "levels", column, "");
@@ -108,6 +109,17 @@ static void show_parameters(const xb_fit_family *f, const xb_fit_sample *x,
     if (!xb_fit_family_converged(f))
         printf("%s(not converged)", xb_fit_family_param_count(f) ? " " : "");
     putchar('\n');
+}
+
+const char *cli_decision_text(const xb_fit_family *f)
+{
+    const double skewness = xb_fit_family_skewness_p(f);
+    const double kurtosis = xb_fit_family_kurtosis_p(f);
+    const double distance = fmin(xb_fit_family_ks_p(f), xb_fit_family_ad_p(f));
+    const xb_fit_decision decision = xb_fit_family_decision(f);
+    if (decision != XB_FIT_NO || !(fmin(skewness, kurtosis) < distance))
+        return xb_fit_decision_name(decision);
+    return skewness < kurtosis ? "no: skewness" : "no: kurtosis";
 }
 
 static double score(const xb_fit_family *f, xb_criterion criterion)
@@ -125,9 +137,9 @@ static double best_score(const xb_fit *fit, xb_criterion criterion)
 
 static void show_families(const xb_fit *fit, xb_criterion criterion, const char *unit)
 {
-    enum { COLUMN = 64 };
+    enum { COLUMN = 65 };
     double best = best_score(fit, criterion);
-    printf("    %-13s%11s%7s%8s%8s%12s %s\n", "family",
+    printf("    %-13s%11s%7s%8s%8s%13s %s\n", "family",
            criterion == XB_CRITERION_BIC ? "BIC - best" : "AIC - best", "KS", "KS p",
            "AD p", "fits", "parameters");
     for (int i = 0; i < xb_fit_family_count(fit); i++) {
@@ -137,9 +149,9 @@ static void show_families(const xb_fit *fit, xb_criterion criterion, const char 
         if (isfinite(above)) snprintf(text, sizeof text, "%.1f", above);
         cli_format_p(ks, sizeof ks, xb_fit_family_ks_p(f));
         cli_format_p(ad, sizeof ad, xb_fit_family_ad_p(f));
-        printf("  %s %-13s%11s%7.3f%8s%8s%12s ", i == xb_fit_chosen(fit) ? "*" : " ",
+        printf("  %s %-13s%11s%7.3f%8s%8s%13s ", i == xb_fit_chosen(fit) ? "*" : " ",
                xb_fit_family_name(f), text, xb_fit_family_ks(f), ks, ad,
-               xb_fit_decision_name(xb_fit_family_decision(f)));
+               cli_decision_text(f));
         show_parameters(f, xb_fit_sample_info(fit), unit, COLUMN,
                         i == xb_fit_chosen(fit));
     }

@@ -8,6 +8,12 @@
 /* `criterion` is the one that chose the family; the families' distances to the best are
  * given in it. */
 void cli_show_fit(const xb_fit *fit, const char *source, xb_criterion criterion);
+/* The number of levels of the family `levels`, whose parameters are three lists of that
+ * many, one after the other; 0: another family. */
+int cli_level_count(const xb_fit_family *f);
+/* Whether the family fits; if not, and skewness or kurtosis show it most clearly, which
+ * one: the tables have the p-values of KS and AD only. */
+const char *cli_decision_text(const xb_fit_family *f);
 /* Describes the trace, before the fit of its stationary part. */
 void cli_show_series(const xb_series *series, const char *source, int64_t samples,
                      const char *found);

@@ -33,7 +33,8 @@ static bool read_range(cli_sweep *out, const char *text, char *why, size_t size)
     double part[3] = {0, 0, 1};
     int parts = numbers(part, 3, text, ':');
     if (parts < 2 || !(part[2] > 0) || !(part[1] >= part[0]))
-        return fail(why, size, "expected FROM:TO or FROM:TO:STEP", text);
+        return fail(why, size, "expected FROM:TO or FROM:TO:STEP, from low to high",
+                    text);
     const double slack = 1e-9; /* a share of a step: 0:1:0.1 has eleven values in spite of
                                   rounding */
     double steps = floor((part[1] - part[0]) / part[2] + slack);

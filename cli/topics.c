@@ -88,6 +88,35 @@ static void print_schedule(FILE *out)
         "posterior and less a colder one.\n");
 }
 
+static void print_name(FILE *out, const char *name, const char *about)
+{
+    enum { COLUMN = 24 };
+    fprintf(out, "  %-*s", COLUMN - 2, name);
+    cli_help_words(out, about, COLUMN);
+}
+
+static void print_presets(FILE *out)
+{
+    for (int64_t i = 0; i < xb_array_preset_count(); i++)
+        print_name(out, xb_array_preset_name(i), xb_array_preset_about(i));
+}
+
+static void print_keys(FILE *out)
+{
+    for (int64_t i = 0; i < xb_array_field_count(); i++)
+        print_name(out, xb_array_field_at(i).key, xb_array_field_at(i).about);
+}
+
+void cli_help_arrays(FILE *out)
+{
+    fprintf(out, "\nArrays:\n");
+    print_presets(out);
+    fprintf(out, "  %-22s%s\n", "FILE.json",
+            "{\"crossbayes\": \"array\", \"base\": \"mtj\", KEY: NUMBER, ...}");
+    fprintf(out, "\nKeys of --set, --sweep and FILE.json:\n");
+    print_keys(out);
+}
+
 static void print_array(FILE *out)
 {
     fprintf(out,
@@ -98,8 +127,7 @@ static void print_array(FILE *out)
             " KEY: NUMBER, ...}\n"
             "\n"
             "Presets:\n");
-    for (int64_t i = 0; i < xb_array_preset_count(); i++)
-        fprintf(out, "  %-22s%s\n", xb_array_preset_name(i), xb_array_preset_about(i));
+    print_presets(out);
     fprintf(
         out,
         "\n"
@@ -108,10 +136,7 @@ static void print_array(FILE *out)
         "range of them; there a key may have - in place of _.\n"
         "\n"
         "Keys:\n");
-    for (int64_t i = 0; i < xb_array_field_count(); i++) {
-        fprintf(out, "  %-22s", xb_array_field_at(i).key);
-        cli_help_words(out, xb_array_field_at(i).about, 24);
-    }
+    print_keys(out);
 }
 
 static void print_device(FILE *out)

@@ -15,6 +15,8 @@ extern const int cli_topic_count;
 const cli_topic *cli_topic_at(int i);
 const cli_topic *cli_topic_find(const char *name); /* NULL: none */
 const char *cli_topic_nearest(const char *word);   /* NULL: none */
+/* The presets and keys of arrays, for `crossbar --help`. */
+void cli_help_arrays(FILE *out);
 /* `is_command`: a command has the same name, so the page says how to get its help. */
 void cli_topic_print(FILE *out, const cli_topic *topic, bool is_command);
 

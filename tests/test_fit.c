@@ -34,7 +34,7 @@ static void choice_is_honest(void **state)
     for (int i = 0; i < N; i++) x[i] = (i % 5 < 2) + 0.05 * x[i]; /* twice the same */
     fit = run(ctx, x, N, NULL);
     assert_string_equal(xb_law_family(xb_fit_law(fit)), "empirical");
-    assert_non_null(strstr(xb_fit_verdict(fit), "2 separate levels"));
+    assert_non_null(strstr(xb_fit_verdict(fit), "2 separate peaks"));
     xb_fit_destroy(fit);
     free(x);
     xb_ctx_destroy(ctx);
@@ -118,7 +118,7 @@ static void a_drift_is_not_believed(void **state)
         xb_fit *fit = run(ctx, x, N, NULL);
         assert_string_equal(xb_law_family(xb_fit_law(fit)), "empirical");
         assert_non_null(strstr(xb_fit_verdict(fit), "too few to test any law"));
-        assert_non_null(strstr(xb_fit_verdict(fit), "3 separate levels"));
+        assert_non_null(strstr(xb_fit_verdict(fit), "3 separate peaks"));
         xb_fit_destroy(fit);
         free(x);
     }

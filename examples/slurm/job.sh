@@ -1,5 +1,5 @@
 #!/bin/sh
-# One job of many ranks: the nets of the study "energy", dealt to 32 ranks of 2 threads each.
+# One job of many ranks: the nets of the study "energy", divided among 32 ranks of 2 threads each.
 #   sbatch job.sh
 # The results have the bytes of one process. If a job runs out of time, submit it again
 # with the same command, on any number of ranks: finished nets are in energy/nets.

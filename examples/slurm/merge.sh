@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the shares of array.sh together: the result has the bytes of one run, or a line names
-# what is missing.
+# Puts the shares of array.sh together: the result has the bytes of one run. If a share is
+# missing, one line names it.
 #   sbatch --dependency=afterok:ARRAY merge.sh pred.csv
 #SBATCH --job-name=crossbayes-merge
 #SBATCH --time=00:10:00

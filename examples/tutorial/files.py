@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """files.py TSDATA YACHT: makes the tutorial's files in this folder from the published ones.
 
-TSDATA is data/techA/tsdata.min.tsv.gz of akashlevy/RRAM-Relaxation-Master-Model: a row a
-cell, with its level, a number and 100,000 conductances in siemens. Levels 0, 8 and 16
+TSDATA is data/techA/tsdata.min.tsv.gz of akashlevy/RRAM-Relaxation-Master-Model: one row for
+each cell, with its level, a number and 100,000 conductances in siemens. Levels 0, 8 and 16
 become rram_level00.csv, rram_level08.csv and rram_level16.csv. Values are kept to seven
 digits of their single-precision value, since the tutorial's numbers were computed from these.
 
 YACHT is yacht_hydrodynamics.data of the UCI repository: six numbers of a hull and its
-resistance, without a header. It becomes train.txt and, every fifth row, test.txt.
+resistance, without a header. Every fifth row goes to test.txt, the others to train.txt.
 """
 import gzip
 import pathlib

@@ -43,7 +43,10 @@ int64_t xb_nearest(const char *word, const char *const *names, int64_t count)
     if (length == 0 || length > WORD_MAX) return -1;
     for (int64_t i = 0; i < count; i++) {
         int d = misses(word, length, names[i]);
-        if (d < fewest) best = i, fewest = d;
+        /* Of several names that begin with the word, the shortest. */
+        const bool shorter =
+            best >= 0 && d == 0 && fewest == 0 && strlen(names[i]) < strlen(names[best]);
+        if (d < fewest || shorter) best = i, fewest = d;
     }
     return best;
 }

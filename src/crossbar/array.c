@@ -241,7 +241,8 @@ static const preset presets[] = {
       .read_interval_ns = 1000,
       .correlation_time_ns = 500,
       .cost = COSTS(5)}},
-    {"measured RRAM for means and noise, slow and in 130 nm (docs/arrays.md)",
+    {"RRAM for means and noise, measured where possible, in 130 nm; its noise is slow "
+     "(docs/arrays.md)",
      {.name = "rram",
       .rows = 128,
       .columns = 256,

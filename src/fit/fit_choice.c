@@ -116,7 +116,7 @@ static void say_shape(xb_fit *fit)
     int peaks = count_peaks(fit);
     if (fabs(s->skewness) > skewed)
         say(fit, "; the sample is skewed (%.2g)", s->skewness);
-    if (peaks > 1) say(fit, "; it has %d separate levels", peaks);
+    if (peaks > 1) say(fit, "; its distribution has %d separate peaks", peaks);
     say(fit, ". ");
 }
 
@@ -138,8 +138,8 @@ static void say_untested(xb_fit *fit)
         say(fit, "%s is used as asked. ", fit->family[fit->chosen].family);
     else
         say(fit, "Using the empirical law, which assumes no shape. ");
-    int levels = count_peaks(fit);
-    if (levels > 1) say(fit, "The trace has %d separate levels. ", levels);
+    int peaks = count_peaks(fit);
+    if (peaks > 1) say(fit, "The distribution has %d separate peaks. ", peaks);
 }
 
 static void say_correlated(xb_fit *fit)

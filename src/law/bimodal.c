@@ -127,7 +127,7 @@ static int64_t panels(const xb_law *law, double *out, int64_t capacity)
 
 const xb_family xb_family_bimodal = {
     .name = "bimodal",
-    .about = "two Gaussians at -m and m, variance 1 in all",
+    .about = "two Gaussians at -m and m, with a total variance of 1",
     .n_param = 1,
     .param = {{"m", 0.9, 0, 0.999999}},
     .setup = setup,

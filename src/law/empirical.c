@@ -293,7 +293,7 @@ static const char *const data_keys[] = {"knots", "weights", NULL};
 
 const xb_family xb_family_empirical = {
     .name = "empirical",
-    .about = "any sample: a smooth mixture of cubic M-splines",
+    .about = "a smooth law of any sample: a mixture of cubic M-splines",
     .from_data = true,
     .setup = setup,
     .pdf = pdf,

@@ -21,7 +21,8 @@ xb_status xb_hidden_check(xb_ctx *ctx, const xb_net *net, const xb_weights *weig
 {
     const xb_layer *last = &net->layer[net->n_layer - 1];
     if (last->kind != &xb_layer_dense || last->out.c != 1)
-        return xb_fail(ctx, XB_E_ARGUMENT, "'%s' does not end in 'dense 1'", net->text);
+        return xb_fail(ctx, XB_E_ARGUMENT, "'%s': expected 'dense 1' as the last layer",
+                       net->text);
     if (!net->tensor[last->tensor].stochastic)
         return xb_fail(ctx, XB_E_ARGUMENT, "the last kernel of '%s' is not random",
                        net->text);

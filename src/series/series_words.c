@@ -113,7 +113,9 @@ static void say_drift(xb_series *s)
     double length = (double)s->segment[s->chosen].count * s->interval;
     start(s, "drift");
     if (isnan(s->trend.p)) {
-        say(s, "Not searched for.");
+        say(s, s->whole      ? "Not searched for, as asked."
+               : s->searched ? "Not searched for."
+                             : "There are too few samples for the search.");
         return;
     }
     amount(slope, s, s->trend.slope * length, s->trend.error * length);
@@ -187,15 +189,16 @@ static void say_levels(xb_series *s)
     if (s->levels == 1) say(s, "One: no telegraph noise.");
     for (int64_t i = 0; i < s->levels && s->levels > 1; i++) {
         const xb_trace_level *l = &s->level[i];
-        if (i == 0) say(s, "%lld: ", (long long)s->levels);
+        if (i == 0) say(s, "Telegraph noise between %lld levels: ", (long long)s->levels);
         say(s, "%s%s for %.0f %% of the time", i ? "; " : "",
             amount(value, s, l->value, l->sd), 100 * l->occupation);
         if (l->visits > 0)
-            say(s, ", %s a visit (%lld%s)", duration(dwell, s, l->dwell, l->dwell_error),
-                (long long)l->visits,
+            say(s, ", %s per visit (%lld %s%s)",
+                duration(dwell, s, l->dwell, l->dwell_error), (long long)l->visits,
+                xb_plural(l->visits, "visit", "visits"),
                 isnan(l->exponential_p)   ? ""
-                : l->exponential_p > 0.01 ? ", exponential"
-                                          : ", not exponential");
+                : l->exponential_p > 0.01 ? ", whose lengths are exponential"
+                                          : ", whose lengths are not exponential");
     }
     if (s->levels > 1) say(s, ".");
 }
@@ -235,8 +238,9 @@ static void say_draws(xb_series *s)
                                      " of %s on. "
                                    : "Not usable at a read interval of %s. ",
             at);
-    say(s, "%lld reads, one every %s, are worth %s independent draws%s.",
+    say(s, "%lld reads, one every %s, are worth %s independent %s%s.",
         (long long)s->reads, spacing(every, s, s->read_interval), number,
+        strcmp(number, "1") == 0 ? "draw" : "draws",
         b.extrapolated ? " by the fitted spectrum" : "");
     if (s->usable == XB_USABLE_SLOWER)
         say(s, " Usable from a read interval of %s on.",

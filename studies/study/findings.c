@@ -68,7 +68,7 @@ xb_shown xb_show(double value, double error)
     else if (error > NOTHING)
         xb_number_with_error(s.text, sizeof s.text, value, error);
     else
-        snprintf(s.text, sizeof s.text, "%.3g", value);
+        xb_number_with_error(s.text, sizeof s.text, value, NAN);
     return s;
 }
 

@@ -16,7 +16,26 @@ static const struct way {
     {"pairs", "With each weight in its quietest pair of states,"},
 };
 
-/* Writes "refresh it every 35 s (20 to 60)", or a bound of that time. */
+typedef struct time_text {
+    char text[32];
+} time_text;
+
+/* A time to two digits: "12 ms", "35 s", "42000 s". */
+static time_text time_of(double seconds)
+{
+    time_text t;
+    char number[24];
+    const double rounded = xb_two_digits(seconds);
+    if (seconds < 1) {
+        xb_quantity_text(t.text, sizeof t.text, rounded, NAN, "s");
+    } else {
+        xb_number_with_error(number, sizeof number, rounded, NAN);
+        snprintf(t.text, sizeof t.text, "%s s", number);
+    }
+    return t;
+}
+
+/* Writes "refresh it every 35 s (20 s to 60 s)", or a bound of that time. */
 static void refresh_text(char *out, size_t size, const xb_study *study, int way)
 {
     const xb_table *t = xb_study_table(study, "refresh");
@@ -30,14 +49,15 @@ static void refresh_text(char *out, size_t size, const xb_study *study, int way)
     const bool late =
         xb_table_at(scores, 0, column) <= xb_study_fact(study, "loss").value;
     if (isfinite(seconds) && isfinite(low))
-        snprintf(out, size, "it must be refreshed every %g s (%g to %g s)",
-                 xb_two_digits(seconds), xb_two_digits(low), xb_two_digits(high));
+        snprintf(out, size, "it must be refreshed every %s (%s to %s)",
+                 time_of(seconds).text, time_of(low).text, time_of(high).text);
     else if (isfinite(seconds))
-        snprintf(out, size, "it must be refreshed every %g s", xb_two_digits(seconds));
+        snprintf(out, size, "it must be refreshed every %s", time_of(seconds).text);
     else if (late)
-        snprintf(out, size, "it need not be refreshed within %g s", last);
+        snprintf(out, size, "it need not be refreshed within %s", time_of(last).text);
     else
-        snprintf(out, size, "it would have to be refreshed before %g s", first);
+        snprintf(out, size, "it would have to be refreshed before %s",
+                 time_of(first).text);
 }
 
 /* A few chips dominate the mean, so this reports the others. */
@@ -45,8 +65,8 @@ static void half_text(char *out, size_t size, double seconds)
 {
     *out = '\0';
     if (isfinite(seconds))
-        snprintf(out, size, "; half of the chips stay below it for %g s",
-                 xb_two_digits(seconds));
+        snprintf(out, size, "; half of the chips stay below it for %s",
+                 time_of(seconds).text);
 }
 
 static xb_status find_way(xb_ctx *ctx, xb_study *study, int way)
