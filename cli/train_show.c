@@ -2,6 +2,7 @@
 #include "train_show.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "print.h"
 #include "scores.h"
@@ -290,10 +291,11 @@ void cli_trained_print(const cli_trained *o)
     const int64_t features = xb_model_feature_count(m);
     const int64_t columns =
         xb_model_recipe(m) ? xb_recipe_column_count(xb_model_recipe(m)) : features;
-    printf("%s: %s from %lld %s, %lld %s", o->path,
-           cli_shown(target, xb_model_target_name(m)), (long long)learnt,
-           xb_plural(learnt, "row", "rows"), (long long)columns,
-           xb_plural(columns, "column", "columns"));
+    const char *name = xb_model_target_name(m);
+    const bool numbered = !name[strspn(name, "0123456789")]; /* a table without names */
+    printf("%s: %s%s from %lld %s, %lld %s", o->path, numbered ? "column " : "",
+           cli_shown(target, name), (long long)learnt, xb_plural(learnt, "row", "rows"),
+           (long long)columns, xb_plural(columns, "column", "columns"));
     if (columns != features) printf(" (%lld features)", (long long)features);
     putchar('\n');
     printf("  net                 %s\n", xb_model_net_text(m));
