@@ -2,7 +2,8 @@
 """Time until held-out rows of UCI concrete and yacht have the same NLL: `crossbayes train`
 beside mean-field variational inference in PyTorch, JAX and bayesian-torch.
 
-    python bench/bench_equal_nll.py PROGRAM [--data DIR] [--splits 2] [--seconds 30] [--quick]
+    python bench/bench_equal_nll.py PROGRAM [--data DIR] [--sets concrete,yacht] [--first 0]
+        [--splits 2] [--seconds 30] [--peers torch,jax,bayesian-torch] [--quick]
 
 Ours is the program with default settings (it tries nets, likelihoods and logarithms, and
 trains three members), and once more restricted to the peers' model. That model is one hidden
@@ -358,27 +359,35 @@ def until(peer, wanted, limit):
             best = nll, spent
         reached = [t if t is not None else spent if nll <= w else None
                    for t, w in zip(reached, wanted)]
+        if step % (4 * CHUNK) == 0:
+            print(f"    {step} steps, {spent:.2f} s: NLL {nll:.3f}, best {best[0]:.3f} after "
+                  f"{best[1]:.2f} s; reached after {reached}", file=sys.stderr, flush=True)
     return reached, best, spent
 
 
-def makers(data):
+def makers(data, peers):
     """Peers by name; those that are not installed are said to be skipped."""
-    out = {"JAX": Jax, "bayesian-torch": BayesianTorch}
+    out = {}
     try:
-        compiled = fastest_torch(data)
-        name = f"PyTorch, {'compiled' if compiled else 'eager'}"
-        out = {name: lambda d: Torch(d, compiled), **out}
+        if "torch" in peers or "torch-eager" in peers:
+            compiled = "torch" in peers and fastest_torch(data)
+            name = f"PyTorch, {'compiled' if compiled else 'eager'}"
+            out[name] = lambda d: Torch(d, compiled)
     except ImportError as error:
         print(f"PyTorch skipped: {error}")
+    if "jax" in peers:
+        out["JAX"] = Jax
+    if "bayesian-torch" in peers:
+        out["bayesian-torch"] = BayesianTorch
     return out
 
 
-def compare(path, folder, splits, limit):
+def compare(path, folder, splits, limit, peers):
     """Of each split our (seconds, NLL) by form, and each peer's (reached, best, spent)."""
     mine, theirs, made = [], {}, None
-    for k in range(splits):
+    for k in splits:
         data = Data(folder, k)
-        made = made or makers(data)
+        made = made or makers(data, peers)
         mine.append({form: ours(path, data, k + 1, o) for form, o in OURS.items()})
         print(f"  split {k}, ours: {mine[-1]}", file=sys.stderr)
         for name in list(made):
@@ -413,7 +422,11 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="the crossbayes program")
     parser.add_argument("--data", default=os.environ.get("CROSSBAYES_DATA", "../shared/data"))
-    parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument("--sets", default="concrete,yacht")
+    parser.add_argument("--first", type=int, default=0, help="the first split")
+    parser.add_argument("--splits", type=int, default=2, help="the number of splits")
+    parser.add_argument("--peers", default="torch,jax,bayesian-torch",
+                        help="torch: eager or compiled, the faster; torch-eager: does not compile")
     parser.add_argument("--seconds", type=float, default=30, help="a peer's limit on a split")
     parser.add_argument("--quick", action="store_true", help="one split, 3 seconds")
     asked = parser.parse_args()
@@ -421,12 +434,14 @@ def main():
         asked.splits, asked.seconds = 1, 3
     print("| set, ours | s | NLL | peer | splits in which it reached our NLL | s | ratio | "
           "its best NLL |\n| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
-    for which in ("concrete", "yacht"):
+    for which in asked.sets.split(","):
         folder = os.path.join(asked.data, "uci", which)
         if not os.path.exists(os.path.join(folder, "data.txt")):
             print(f"{which} skipped: no {folder}")
             continue
-        print_rows(which, *compare(asked.program, folder, asked.splits, asked.seconds))
+        splits = range(asked.first, asked.first + asked.splits)
+        print_rows(which, *compare(asked.program, folder, splits, asked.seconds,
+                                   asked.peers.split(",")))
 
 
 if __name__ == "__main__":
