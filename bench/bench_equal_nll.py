@@ -35,6 +35,7 @@ import numpy as np  # noqa: E402  (libraries read their settings when first impo
 
 UNITS, BATCH, RATE, PERIOD, CHUNK, DRAWS = 50, 100, 3e-3, 10_000, 250, 500
 SIGMA = 0.01
+TINY = 1e-12  # a root of 0, where no unit is active, has no gradient
 OURS = {"default": [],
         "the peers' model": ["--net", f"dense {UNITS}, relu, dense 1", "--likelihood", "gaussian",
                              "--members", "1"]}
@@ -179,7 +180,7 @@ class Torch:
         torch, sigma = self.torch, self.rho.exp()
         means, squares = self.kernels(self.mu), self.kernels(sigma * sigma)
         for i, (m, v, b) in enumerate(zip(means, squares, self.bias)):
-            sd = ((h * h) @ v).sqrt()
+            sd = ((h * h) @ v + TINY).sqrt()
             h = torch.addcmul(torch.addmm(b, h, m), sd, torch.randn_like(sd))
             if i + 1 < len(means):
                 h = torch.relu(h)
@@ -308,7 +309,7 @@ class Jax:
         for i, (m, r, b, k) in enumerate(zip(p["mu"], p["rho"], p["bias"], keys)):
             sigma = self.np.exp(r)
             out = h @ m + b
-            spread = self.np.sqrt((h * h) @ (sigma * sigma))
+            spread = self.np.sqrt((h * h) @ (sigma * sigma) + TINY)
             h = out + spread * self.jax.random.normal(k, out.shape)
             h = self.np.maximum(h, 0) if i + 1 < len(p["mu"]) else h
             a, s = m / self.prior[i], sigma / self.prior[i]
