@@ -2,6 +2,7 @@
 #include "train_show.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "print.h"
 #include "scores.h"
@@ -112,8 +113,9 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
     if (xb_train_report_other_net(r))
         json_object_set_new(
             root, "net_left",
-            json_pack("{s:s, s:o, s:o}", "net", xb_train_report_other_net(r), "f",
-                      cli_json_real(xb_train_report_other_f(r).value), "validation",
+            json_pack("{s:s, s:o, s:o, s:o}", "net", xb_train_report_other_net(r), "f",
+                      cli_json_real(xb_train_report_other_f(r).value), "behind_halfway",
+                      cli_json_real(xb_train_report_other_behind(r)), "validation",
                       cli_json_real(xb_train_report_other_score(r))));
     if (xb_train_report_likelihood_reason(r)) {
         json_object_set_new(root, "likelihoods_tried", likelihoods_json(r));
@@ -169,17 +171,33 @@ static void print_density(const cli_trained *o, const char *name, double value,
     cli_print_estimate(name, value, error, unit);
 }
 
+/* Whether the net that was left has a lower F, but not by more than its error. The two
+ * are comparable unless another likelihood was chosen after them. */
+static bool left_is_lower(const cli_trained *o)
+{
+    const bool same = xb_train_report_likelihood_count(o->report) == 0 ||
+                      xb_model_likelihood(o->model) == XB_LIKELIHOOD_GAUSSIAN;
+    return same && xb_train_report_held_count(o->report) == 0 &&
+           xb_train_report_other_f(o->report).value < xb_train_report_f(o->report).value;
+}
+
 static void print_choice(const cli_trained *o)
 {
     const xb_train_report *r = o->report;
     const xb_estimate f = xb_train_report_other_f(r);
+    const double behind = xb_train_report_other_behind(r);
     char text[64];
+    printf("  %-20sover %s, ", "chosen", xb_train_report_other_net(r));
+    if (isfinite(behind)) {
+        printf("given up halfway because its F was %.0f nats higher\n", behind);
+        return;
+    }
     if (xb_train_report_held_count(r) > 0)
         cli_format_plain(text, sizeof text, xb_train_report_other_score(r));
     else
         cli_format_error(text, sizeof text, f.value, f.std_error);
-    printf("  %-20sover %s, which has %s %s%s\n", "chosen", xb_train_report_other_net(r),
-           xb_train_report_criterion(r), text, target_unit(o));
+    printf("which has %s %s%s%s\n", xb_train_report_criterion(r), text, target_unit(o),
+           left_is_lower(o) ? ", not lower by more than the error" : "");
 }
 
 /* Numbers of the second phase, if there is one. */
@@ -274,10 +292,11 @@ void cli_trained_print(const cli_trained *o)
     const int64_t features = xb_model_feature_count(m);
     const int64_t columns =
         xb_model_recipe(m) ? xb_recipe_column_count(xb_model_recipe(m)) : features;
-    printf("%s: %s from %lld %s, %lld %s", o->path,
-           cli_shown(target, xb_model_target_name(m)), (long long)learnt,
-           xb_plural(learnt, "row", "rows"), (long long)columns,
-           xb_plural(columns, "column", "columns"));
+    const char *name = xb_model_target_name(m);
+    const bool numbered = !name[strspn(name, "0123456789")]; /* a table without names */
+    printf("%s: %s%s from %lld %s, %lld %s", o->path, numbered ? "column " : "",
+           cli_shown(target, name), (long long)learnt, xb_plural(learnt, "row", "rows"),
+           (long long)columns, xb_plural(columns, "column", "columns"));
     if (columns != features) printf(" (%lld features)", (long long)features);
     putchar('\n');
     printf("  net                 %s\n", xb_model_net_text(m));

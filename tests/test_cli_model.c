@@ -270,7 +270,8 @@ static void the_epoch_kept_is_told(void **state)
 }
 
 /* Of one and two hidden layers the one of less F is kept, by rows held out the one that
- * scores better there; a net that is asked for is the only one. */
+ * scores better there; two layers that are far behind halfway are given up; a net that is
+ * asked for is the only one. */
 static void the_better_net_is_kept(void **state)
 {
     (void)state;
@@ -280,6 +281,13 @@ static void the_better_net_is_kept(void **state)
     json_t *root = run_json("train xy.csv -t y -o m.safetensors --json" QUICK);
     const json_t *left = json_object_get(root, "net_left");
     assert_string_not_equal(words(root, "net"), words(left, "net"));
+    assert_true(number(left, "behind_halfway") > 0);
+    assert_true(json_is_null(json_object_get(left, "f")));
+    json_decref(root);
+    root =
+        run_json("train xy.csv -t y -o m.safetensors --json --mle-epochs 5 --epochs 5");
+    left = json_object_get(root, "net_left");
+    assert_true(json_is_null(json_object_get(left, "behind_halfway"))); /* too few */
     assert_true(number(root, "f") < number(left, "f"));
     json_decref(root);
     root = run_json("train xy.csv -t y -o m.safetensors --json --validation 0.3" QUICK);

@@ -391,6 +391,9 @@ static void tables_without_names_keep_their_order(void **state)
     assert_non_null(strstr(xb_ctx_message(ctx),
                            "2 columns, expected 3 without the target,"
                            " or 4 with it"));
+    scratch_write(&s, "t.csv", "a,b,c,d,e\n5,9,blue,7,1\n", 23); /* other columns */
+    assert_int_equal(xb_frame_read(ctx, &none, s.path, &later), XB_E_INPUT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "5 columns, expected 3 without"));
     xb_frame_destroy(f);
     xb_frame_destroy(with);
     xb_frame_destroy(without);

@@ -491,6 +491,53 @@ static void presets_are_a_table(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* Mean F of the last `n` of the first `end` epochs of the second phase. */
+static double f_up_to(const xb_train_report *r, int64_t end, int64_t n)
+{
+    const xb_table *trace = xb_train_report_history(r);
+    double sum = 0;
+    for (int64_t i = 0; i < xb_table_row_count(trace); i++) {
+        const double epoch = xb_table_get(trace, i, XB_HISTORY_EPOCH);
+        if (xb_table_get(trace, i, XB_HISTORY_PHASE) == 2 && epoch > (double)(end - n) &&
+            epoch <= (double)end)
+            sum += xb_table_get(trace, i, XB_HISTORY_F) / (double)n;
+    }
+    return sum;
+}
+
+/* (V18) A deeper net that is far behind halfway is given up: the numbers are those of
+ * both nets trained alone, and the model is that of the first. */
+static void a_net_far_behind_is_given_up_halfway(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options opt = quick_options();
+    xb_train_report *report[3] = {NULL};
+    xb_model *model[3];
+    static const char *const net[] = {NULL, "dense 50, relu, dense 1",
+                                      "dense 50, relu, dense 50, relu, dense 1"};
+    opt.epochs = 40;
+    opt.members = 1;
+    opt.likelihood = XB_LIKELIHOOD_GAUSSIAN;
+    for (int i = 0; i < 3; i++) {
+        opt.net = net[i];
+        model[i] = train_model(ctx, &opt, false, &report[i]);
+    }
+    const double half = f_up_to(report[2], 20, 2) - f_up_to(report[1], 20, 2);
+    const double early = f_up_to(report[2], 12, 2) - f_up_to(report[1], 12, 2);
+    assert_true(half > 0 && half > early - half); /* the case is one */
+    assert_string_equal(xb_train_report_other_net(report[0]), net[2]);
+    assert_close(xb_train_report_other_behind(report[0]), half, 1e-12);
+    assert_true(isnan(xb_train_report_other_f(report[0]).value));
+    assert_true(xb_train_report_f(report[0]).value == xb_train_report_f(report[1]).value);
+    assert_same_file(ctx, model[0], model[1]);
+    for (int i = 0; i < 3; i++) {
+        xb_train_report_destroy(report[i]);
+        xb_model_destroy(model[i]);
+    }
+    xb_ctx_destroy(ctx);
+}
+
 /* What is tried where no net is asked for, and what settles it. */
 static void a_net_is_chosen_where_none_is_given(void **state)
 {
@@ -562,6 +609,7 @@ int main(void)
         cmocka_unit_test(the_report_is_of_the_last_epochs),
         cmocka_unit_test(presets_are_a_table),
         cmocka_unit_test(a_net_is_chosen_where_none_is_given),
+        cmocka_unit_test(a_net_far_behind_is_given_up_halfway),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -230,11 +230,13 @@ XB_API double xb_train_report_value(const xb_train_report *report, xb_history_co
 /* Means over the last epochs up to the kept one, which are less noisy. */
 XB_API xb_estimate xb_train_report_f(const xb_train_report *report);
 XB_API xb_estimate xb_train_report_log_likelihood(const xb_train_report *report);
-/* The net that was tried and rejected, NULL: none was; its F and validation score; and
- * the criterion that decided, "F" or "validation". */
+/* The net that was tried and rejected, NULL: none was; its F and validation score; how
+ * far its F was behind halfway where it was given up there (V18; its F is then NAN), else
+ * NAN; and the criterion that decided, "F" or "validation". */
 XB_API const char *xb_train_report_other_net(const xb_train_report *report);
 XB_API xb_estimate xb_train_report_other_f(const xb_train_report *report);
 XB_API double xb_train_report_other_score(const xb_train_report *report);
+XB_API double xb_train_report_other_behind(const xb_train_report *report);
 XB_API const char *xb_train_report_criterion(const xb_train_report *report);
 /* The likelihoods that were tried if none was given (V20), including the model's; none if
  * it was given. F and validation score of each, and the reason for the choice in words

@@ -62,13 +62,21 @@ static xb_status check_whole(const filling *f, const xb_csv_head *head)
                    (long long)(n + targets), f->target < 0 ? " with it" : "");
 }
 
-/* Whether the names are numbers and the file has no names. */
+static bool has_name(const xb_csv_head *head, const char *name)
+{
+    for (int64_t k = 0; head->names && k < head->dialect.columns; k++)
+        if (strcmp(head->names[k], name) == 0) return true;
+    return false;
+}
+
+/* Whether all names are numbers, and none of them is a name in the file. */
 static bool is_numbered(const filling *f, const xb_csv_head *head)
 {
-    if (head->names || !(f->opt->recipe || (f->opt->whole && f->opt->columns)))
-        return false;
-    for (int64_t i = 0; i < f->wanted; i++)
-        if (wanted_name(f, i)[strspn(wanted_name(f, i), "0123456789")]) return false;
+    if (!f->opt->recipe && !(f->opt->whole && f->opt->columns)) return false;
+    for (int64_t i = 0; i < f->wanted; i++) {
+        const char *name = wanted_name(f, i);
+        if (name[strspn(name, "0123456789")] || has_name(head, name)) return false;
+    }
     return true;
 }
 

@@ -1,9 +1,9 @@
 /* train_choice.c: training from end to end; if no net is given, it is chosen from the
  * data. F is an upper bound of the negative log evidence, so it accounts for the weights
  * of the deeper net: more layers win if the data justify them (V18; docs/networks.md has
- * the numbers). With a temperature F is not such a bound, and nothing is chosen. The
- * second training has no checkpoint: a resumed run gets the first from its checkpoint at
- * once. */
+ * the numbers), and a deeper net that is far behind halfway is given up there. With a
+ * temperature F is not such a bound, and nothing is chosen. The second training has no
+ * checkpoint: a resumed run gets the first from its checkpoint at once. */
 #include <math.h>
 #include <stdio.h>
 
@@ -43,25 +43,52 @@ xb_status xb_train_left(xb_trainer *t, xb_status status)
     return t->opt.checkpoint ? xb_checkpoint_save(t, t->opt.checkpoint) : XB_OK;
 }
 
-static xb_status run(xb_ctx *ctx, xb_trainer *t, xb_trained *out, bool reported)
+/* (V18) Whether a run that has done half of its epochs is too far behind `first`. */
+static xb_status give_up(xb_ctx *ctx, bool *out, xb_trainer *t,
+                         const xb_train_report *first)
 {
+    xb_train_report *now = NULL;
+    XB_TRY(xb_trainer_report(ctx, &now, t));
+    *out = !isnan(xb_train_report_behind(now, first));
+    xb_train_report_destroy(now);
+    return XB_OK;
+}
+
+/* first: the report of the net that this one must be better than, or NULL. */
+static xb_status run(xb_ctx *ctx, xb_trainer *t, xb_trained *out, bool reported,
+                     const xb_train_report *first)
+{
+    const int64_t half = t->epochs[XB_PHASE_MLE] + t->epochs[XB_PHASE_VI] / 2;
+    bool over = false, asked = !first;
     xb_status status = XB_OK;
-    while (status == XB_OK && !xb_trainer_done(t)) status = xb_trainer_advance(ctx, t);
+    while (status == XB_OK && !over && !xb_trainer_done(t)) {
+        status = xb_trainer_advance(ctx, t);
+        if (status != XB_OK || asked || t->place.rows < half) continue;
+        asked = true;
+        status = give_up(ctx, &over, t, first);
+    }
     XB_TRY(xb_train_left(t, status));
     XB_TRY(xb_trainer_best_model(ctx, &out->model, t));
     return reported ? xb_trainer_report(ctx, &out->report, t) : XB_OK;
 }
 
-xb_status xb_train_one(xb_ctx *ctx, xb_trained *out, const xb_train_data *data,
-                       const xb_train_options *opt, bool traced, bool reported)
+static xb_status train_against(xb_ctx *ctx, xb_trained *out, const xb_train_data *data,
+                               const xb_train_options *opt, bool traced, bool reported,
+                               const xb_train_report *first)
 {
     xb_trainer *t = NULL;
     XB_TRY(xb_trainer_create(ctx, &t, data, opt));
     t->traced = traced || opt->checkpoint; /* where the trace goes on from */
-    xb_status status = run(ctx, t, out, reported);
+    xb_status status = run(ctx, t, out, reported, first);
     xb_trainer_destroy(t);
     if (status != XB_OK) xb_trained_drop(out);
     return status;
+}
+
+xb_status xb_train_one(xb_ctx *ctx, xb_trained *out, const xb_train_data *data,
+                       const xb_train_options *opt, bool traced, bool reported)
+{
+    return train_against(ctx, out, data, opt, traced, reported, NULL);
 }
 
 bool xb_train_comparable(const xb_train_data *data, const xb_train_options *o)
@@ -86,15 +113,35 @@ static bool is_better(const xb_train_report *a, const xb_train_report *b)
     return xb_train_report_f(a).value < xb_train_report_f(b).value;
 }
 
+static void swap_two(xb_trained *a, xb_trained *b)
+{
+    const xb_trained swap = *a;
+    *a = *b;
+    *b = swap;
+}
+
 xb_status xb_train_keep_better(xb_ctx *ctx, xb_trained *first, xb_trained *other)
 {
-    if (is_better(other->report, first->report)) {
-        const xb_trained swap = *first;
-        *first = *other;
-        *other = swap;
-    }
+    if (is_better(other->report, first->report)) swap_two(first, other);
     return xb_train_report_left(ctx, first->report, other->report,
-                                xb_model_net_text(other->model));
+                                xb_model_net_text(other->model), NAN);
+}
+
+/* (V18) The deeper net is kept if its F is lower by more than twice the error, or if it
+ * scores higher on rows held out. What ranks have trained to its end side by side is
+ * judged halfway too, as if it had been given up there. */
+static xb_status keep_deeper(xb_ctx *ctx, xb_trained *first, xb_trained *deeper)
+{
+    const xb_estimate a = xb_train_report_f(first->report);
+    const xb_estimate b = xb_train_report_f(deeper->report);
+    const double behind = xb_train_report_behind(deeper->report, first->report);
+    const double error = hypot(a.std_error, b.std_error);
+    const bool held = xb_train_report_held_count(first->report) > 0;
+    const bool clear = held || !isfinite(error) || b.value + 2 * error < a.value;
+    if (isnan(behind) && clear && is_better(deeper->report, first->report))
+        swap_two(first, deeper);
+    return xb_train_report_left(ctx, first->report, deeper->report,
+                                xb_model_net_text(deeper->model), behind);
 }
 
 enum { NET_TEXT = 64 };
@@ -119,8 +166,9 @@ static xb_status try_deeper(xb_ctx *ctx, xb_trained *first, const xb_train_data 
     char net[NET_TEXT];
     const xb_train_options deeper = deeper_options(net, data, opt);
     xb_trained other = {0};
-    xb_status status = xb_train_one(ctx, &other, data, &deeper, traced, true);
-    if (status == XB_OK) status = xb_train_keep_better(ctx, first, &other);
+    xb_status status =
+        train_against(ctx, &other, data, &deeper, traced, true, first->report);
+    if (status == XB_OK) status = keep_deeper(ctx, first, &other);
     xb_trained_drop(&other);
     return status == XB_E_NUMERIC ? XB_OK : status; /* the first one stands */
 }
@@ -157,11 +205,7 @@ static xb_train_options bent_options(const xb_train_options *opt)
 static void settle_skew(xb_train_options *opt, xb_trained *first, xb_trained *bent)
 {
     const bool taken = bent->report && is_better(bent->report, first->report);
-    if (taken) {
-        const xb_trained swap = *first;
-        *first = *bent;
-        *bent = swap;
-    }
+    if (taken) swap_two(first, bent);
     opt->skewed = taken ? XB_SKEWED_LOG : XB_SKEWED_KEEP;
     xb_trained_drop(bent);
 }
@@ -214,8 +258,7 @@ static xb_status deepen_by_ranks(xb_ctx *ctx, xb_trained *one, const xb_train_da
                           .traced = traced,
                           .out = &other};
     xb_status status = xb_train_items(ctx, &item, 1);
-    if (status == XB_OK && item.status == XB_OK)
-        status = xb_train_keep_better(ctx, one, &other);
+    if (status == XB_OK && item.status == XB_OK) status = keep_deeper(ctx, one, &other);
     xb_trained_drop(&other);
     return status;
 }
@@ -235,7 +278,7 @@ static xb_status train_two(xb_ctx *ctx, xb_trained *one, const xb_train_data *da
     if (status == XB_OK && item[0].status != XB_OK)
         status = xb_fail(ctx, item[0].status, "%s", item[0].why);
     if (status == XB_OK && item[1].status == XB_OK)
-        status = xb_train_keep_better(ctx, one, &other);
+        status = keep_deeper(ctx, one, &other);
     xb_trained_drop(&other);
     return status;
 }

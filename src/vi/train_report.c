@@ -34,9 +34,9 @@ struct xb_train_report {
                                    phase */
     xb_estimate f, log_likelihood;
     bool stopped;
-    char *other_net; /* NULL: none was tried */
-    xb_estimate other_f;
-    double other_score;
+    char *other_net;     /* NULL: none was tried */
+    xb_estimate other_f; /* NAN: it was given up halfway */
+    double other_score, other_behind;
     xb_tried_likelihood tried[XB_TRIED_MOST];
     int n_tried, kept; /* 0: only this likelihood was */
     char reason[REASON_MAX];
@@ -116,7 +116,8 @@ xb_status xb_trainer_report(xb_ctx *ctx, xb_train_report **out, xb_trainer *t)
                            .held = t->held,
                            .stopped = t->stopped,
                            .other_f = {NAN, NAN},
-                           .other_score = NAN};
+                           .other_score = NAN,
+                           .other_behind = NAN};
     xb_status status = make_trace(&r->trace, t);
     if (status != XB_OK) {
         xb_train_report_destroy(r);
@@ -127,13 +128,38 @@ xb_status xb_trainer_report(xb_ctx *ctx, xb_train_report **out, xb_trainer *t)
     return XB_OK;
 }
 
+/* Mean F over the twentieth of `epochs` that ends at `part` of them; NAN: the run has not
+ * come that far, or has too few. */
+static double f_at(const xb_train_report *r, int64_t epochs, double part)
+{
+    const int64_t n = epochs / 20, end = (int64_t)(part * (double)epochs);
+    const int64_t first = xb_table_row_count(r->trace) - r->epochs;
+    double sum = 0;
+    if (n < 1 || end < n || r->epochs < end) return NAN;
+    for (int64_t i = end - n; i < end; i++) sum += cell(r, first + i, XB_HISTORY_F);
+    return sum / (double)n;
+}
+
+/* (V18) */
+double xb_train_report_behind(const xb_train_report *r, const xb_train_report *first)
+{
+    const double early = 0.3, half = 0.5;
+    const int64_t epochs = first->epochs;
+    const double gap = f_at(r, epochs, half) - f_at(first, epochs, half);
+    const double before = f_at(r, epochs, early) - f_at(first, epochs, early);
+    const bool hopeless = r->held == 0 && gap > 0 && gap > before - gap;
+    return hopeless ? gap : NAN;
+}
+
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *r,
-                               const xb_train_report *other, const char *net)
+                               const xb_train_report *other, const char *net,
+                               double behind)
 {
     char *copy = xb_strdup(ctx, net);
     free(r->other_net);
     r->other_net = copy;
-    r->other_f = other->f;
+    r->other_f = isnan(behind) ? other->f : (xb_estimate){NAN, NAN};
+    r->other_behind = behind;
     r->other_score = xb_train_report_value(other, XB_HISTORY_VALIDATION);
     return r->other_net ? XB_OK : XB_E_MEMORY;
 }
@@ -171,7 +197,7 @@ static void give_reason_by_f(xb_train_report *r, const xb_tried_likelihood *a,
     xb_number_with_error(other, sizeof other, b->f.value, b->f.std_error);
     snprintf(r->reason, sizeof r->reason, "%s: F %s, %s %s%s", meaning(a->likelihood),
              kept, xb_likelihood_name(b->likelihood), other,
-             b->f.value < a->f.value ? ", which is not clearly lower" : "");
+             b->f.value < a->f.value ? ", not lower by more than the error" : "");
 }
 
 static void give_reason(xb_train_report *r)
@@ -202,6 +228,7 @@ void xb_train_report_inherit(xb_train_report *to, xb_train_report *from)
     to->other_net = from->other_net;
     to->other_f = from->other_f;
     to->other_score = from->other_score;
+    to->other_behind = from->other_behind;
     from->other_net = NULL;
 }
 
@@ -257,6 +284,7 @@ xb_estimate xb_train_report_f(const xb_train_report *r) { return r->f; }
 const char *xb_train_report_other_net(const xb_train_report *r) { return r->other_net; }
 xb_estimate xb_train_report_other_f(const xb_train_report *r) { return r->other_f; }
 double xb_train_report_other_score(const xb_train_report *r) { return r->other_score; }
+double xb_train_report_other_behind(const xb_train_report *r) { return r->other_behind; }
 
 xb_estimate xb_train_report_log_likelihood(const xb_train_report *r)
 {

@@ -271,9 +271,14 @@ xb_status xb_train_members_by_ranks(xb_ctx *ctx, struct xb_trained *first, bool 
                                     const xb_train_data *data,
                                     const xb_train_options *opt, int64_t members);
 
-/* train_report.c: records a net that was tried and rejected. */
+/* train_report.c: how far a net is behind another one at half of the second phase, in
+ * nats of F, if it cannot be expected to make up for it (V18); else NAN. */
+double xb_train_report_behind(const xb_train_report *report,
+                              const xb_train_report *first);
+/* Records a net that was tried and rejected; `behind` NAN: trained to its end. */
 xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
-                               const xb_train_report *other, const char *net);
+                               const xb_train_report *other, const char *net,
+                               double behind);
 
 /* A likelihood that was tried. */
 typedef struct xb_tried_likelihood {
