@@ -18,8 +18,8 @@ static int run_ranks(const mpi *m, int ranks, const char *line)
 {
     char command[2048], path[80];
     snprintf(command, sizeof command,
-             "cd %s && timeout 60 %s -n %d %s %s >%s/out 2>%s/err </dev/null", folder,
-             m->run, ranks, program(), line, captured, captured);
+             "cd %s && timeout %d %s -n %d %s %s >%s/out 2>%s/err </dev/null", folder,
+             test_long() ? 600 : 60, m->run, ranks, program(), line, captured, captured);
     const int status = system(command);
     snprintf(path, sizeof path, "%s/out", captured);
     read_file(out_text, TEXT_MAX, path);
@@ -188,6 +188,8 @@ static void wrong_use_is_one_line_of_rank_0(void **state)
     OPTIMISED_ONLY();
     make_model();
     refused(MPIS, 2, "predict m.safetensors none.csv -o p.csv", "none.csv");
+    refused(MPIS, 2, "predict m.safetensors xy.csv -o /proc/p.csv",
+            "/proc/p.csv: cannot write"); /* a file system that takes no files */
     refused(1, 3, "study energy --quick --widths 1,2 --depths 1 -o e",
             "nets: 2 items of work cannot be dealt to 3 ranks; use at most 2");
     refused(1, 2, "fit xy.csv --column y",
@@ -204,6 +206,15 @@ static void wrong_use_is_one_line_of_rank_0(void **state)
     refused(1, 2, "predict m.safetensors xy.csv -o p.csv",
             "started with 2 ranks, but /nowhere.so cannot be used");
     unsetenv("CROSSBAYES_MPI");
+    setenv("SLURM_STEP_NUM_TASKS", "4", 1); /* srun without MPI */
+    setenv("SLURM_PROCID", "0", 1);
+    run_badly("predict m.safetensors xy.csv -o p.csv",
+              "srun started 4 processes without MPI: use srun --mpi=pmix");
+    setenv("CROSSBAYES_MPI", "none", 1);
+    run_well("predict m.safetensors xy.csv -o p.csv --draws 10");
+    unsetenv("CROSSBAYES_MPI");
+    unsetenv("SLURM_STEP_NUM_TASKS");
+    unsetenv("SLURM_PROCID");
 }
 
 /* Ranks that do not agree: a script gives each its own words. */
