@@ -312,24 +312,38 @@ static void kill_often(const killed *c, int kills, uint64_t word)
     }
 }
 
+/* XB_KILLS: how many, instead of 25; XB_KILL_SEED: of their moments. */
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
 /* Ranks are killed at any moment, whichever; the same command goes on until it is
  * through, to the bytes of an undisturbed run. The moments are those of a fixed seed. */
-static void ranks_that_die_never_change_the_result(void **state)
+static void survives_kills(const killed *c)
+{
+    if (!test_long()) return;
+    folder_empty(folder);
+    make_images();
+    kill_often(c, (int)setting("XB_KILLS", 25), setting("XB_KILL_SEED", 1));
+}
+
+static void studies_survive_kills(void **state)
 {
     (void)state;
-    static const killed cases[] = {
-        {"study energy --quick --widths 1,2,3,4 --depths 1,2 --format svg", "nets",
-         "-r nets/.new.tmp-* nets/nets/*.tmp-*"},
-        {"train i-images-idx3-ubyte --epochs 60 --mle-epochs 60 --resume"
-         " --checkpoint-seconds 0.1 -q" IMAGE_NET,
-         "m.safetensors", "*.tmp-* *.checkpoint"},
-    };
-    if (!test_long()) return;
-    for (int i = 0; i < 2; i++) {
-        folder_empty(folder);
-        make_images();
-        kill_often(&cases[i], 25, (uint64_t)i + 1);
-    }
+    survives_kills(
+        &(killed){"study energy --quick --widths 1,2,3,4 --depths 1,2 --format svg",
+                  "nets", "-r nets/.new.tmp-* nets/nets/*.tmp-*"});
+}
+
+static void training_survives_kills(void **state)
+{
+    (void)state;
+    survives_kills(
+        &(killed){"train i-images-idx3-ubyte --epochs 60 --mle-epochs 60 --resume"
+                  " --checkpoint-seconds 0.1 -q" IMAGE_NET,
+                  "m.safetensors", "*.tmp-* *.checkpoint"});
 }
 
 /* While ranks share the steps of a net one of them is hit, once by each of: a kill, which
@@ -397,7 +411,7 @@ static void a_signal_stops_all_ranks(void **state)
     run_shell("test $(grep -c ^crossbayes: err) = 1 && test ! -e nets/energy.json");
 }
 
-/* With an argument: the tests that it matches, e.g. 'ranks_that_die*'. */
+/* With an argument: the tests that it matches, e.g. '*_survive*'. */
 int main(int argc, char **argv)
 {
     if (argc > 1) cmocka_set_test_filter(argv[1]);
@@ -413,7 +427,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_rank_that_dies_ends_the_job),
         cmocka_unit_test(a_signal_stops_all_ranks),
         cmocka_unit_test(training_goes_on_on_other_ranks),
-        cmocka_unit_test(ranks_that_die_never_change_the_result),
+        cmocka_unit_test(studies_survive_kills),
+        cmocka_unit_test(training_survives_kills),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
