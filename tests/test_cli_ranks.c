@@ -307,8 +307,9 @@ static void kill_often(const killed *c, int kills, uint64_t word)
     for (int k = 0; k < kills; k++) {
         word = xb_hash_bytes(word, &k, sizeof k);
         const bool through = run_and_kill(c, word) == 0;
-        if (!through && k % 5 == 4) run_well(line); /* one process goes on */
-        if (through || k % 5 == 4) run_shell(same);
+        const bool look = k % 5 == 4 || k == kills - 1;
+        if (!through && look) run_well(line); /* one process goes on */
+        if (through || look) run_shell(same);
     }
 }
 
