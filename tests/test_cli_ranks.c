@@ -209,7 +209,7 @@ static void wrong_use_is_one_line_of_rank_0(void **state)
     setenv("SLURM_STEP_NUM_TASKS", "4", 1); /* srun without MPI */
     setenv("SLURM_PROCID", "0", 1);
     run_badly("predict m.safetensors xy.csv -o p.csv",
-              "srun started 4 processes without MPI: use srun --mpi=pmix");
+              "srun started 4 processes without MPI: give it the MPI type pmix");
     setenv("CROSSBAYES_MPI", "none", 1);
     run_well("predict m.safetensors xy.csv -o p.csv --draws 10");
     unsetenv("CROSSBAYES_MPI");

@@ -227,10 +227,11 @@ static xb_status load(xb_ctx *ctx, const xb_transport **out)
     if (!by) return xb_fail(ctx, XB_E_ARGUMENT, "no other ranks were started");
     const char *path = getenv(MODULE_PATH);
     if (!by->module && !path)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "srun started %lld processes without MPI: use srun --mpi=pmix"
-                       " (pmi2 for MPICH), or set %s=none if they are independent",
-                       (long long)size, MODULE_PATH);
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "srun started %lld processes without MPI: give it the MPI type pmix"
+            " (pmi2 for MPICH), or set %s=none if they are independent",
+            (long long)size, MODULE_PATH);
     xb_os_symbol symbol = xb_os_module(by->module ? by->module : path, path,
                                        XB_RANKS_ENTRY, why, sizeof why);
     *out = symbol ? ((xb_ranks_fn)symbol)(XB_RANKS_VERSION, why, sizeof why) : NULL;
