@@ -32,6 +32,14 @@ static const char *reason(const cli_session *s, xb_status status)
     return *words && !other ? words : xb_status_text(status);
 }
 
+/* A job of ranks that cannot write cannot be cured by submitting it again: it ends as
+ * after wrong use, not as after a rank that died. */
+static cli_exit exit_of(const cli_session *s, xb_status status)
+{
+    const bool wrong = status == XB_E_INPUT || status == XB_E_ARGUMENT;
+    return wrong || (s->ranked && status == XB_E_IO) ? CLI_USAGE : CLI_FAILED;
+}
+
 cli_exit cli_status(cli_session *s, xb_status status)
 {
     if (status == XB_OK) return CLI_DONE;
@@ -39,7 +47,7 @@ cli_exit cli_status(cli_session *s, xb_status status)
     s->status = status;
     cli_progress_clear(&s->progress);
     fprintf(stderr, "crossbayes: %s\n", reason(s, status));
-    return status == XB_E_INPUT || status == XB_E_ARGUMENT ? CLI_USAGE : CLI_FAILED;
+    return exit_of(s, status);
 }
 
 cli_exit cli_fail(cli_session *s, cli_exit code, const char *format, ...)

@@ -15,6 +15,7 @@
 enum { TALK = 1, NUMBERS = 2 };                         /* tags */
 enum { YIELDS = 50, FIRST_REST = 20, LAST_REST = 500 }; /* microseconds */
 #define LOOK 0.02                                       /* seconds between two looks */
+#define POLL 0.002 /* seconds: ranks that work together wait for less, mostly */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Comm comm; /* ours: nobody else's messages are in it */
@@ -107,23 +108,23 @@ static void forget(MPI_Request request[2])
     pthread_mutex_unlock(&lock);
 }
 
-/* A rest is an eighth of the time waited so far: what is awaited is noticed that much
- * later at most. */
+/* Waking from a rest takes long beside what numbers take on their way, so the first POLL
+ * seconds are spent yielding, to other ranks where they share cores. After that a rest is
+ * an eighth of the time waited so far: what is awaited is noticed that much later at
+ * most. */
 static bool swap(const xb_swap *s, bool (*give_up)(void *arg), void *arg)
 {
     MPI_Request request[2];
     start_swap(s, request);
     const double begin = seconds();
     double looked = begin;
-    for (int turn = 0; !is_done(request);) {
-        if (++turn <= YIELDS) {
+    while (!is_done(request)) {
+        const double now = seconds(), waited = now - begin, pause = 1e6 * waited / 8;
+        if (waited < POLL) {
             (void)sched_yield();
             continue;
         }
-        const double now = seconds(), pause = 1e6 * (now - begin) / 8;
-        rest(pause < FIRST_REST  ? FIRST_REST
-             : pause < LAST_REST ? (int)pause
-                                 : LAST_REST);
+        rest(pause < LAST_REST ? (int)pause : LAST_REST);
         if (now - looked < LOOK) continue;
         looked = now;
         if (!give_up(arg)) continue;

@@ -135,7 +135,7 @@ static void wrong_use_is_refused(void **state)
     run_badly("fit xy.csv --share 1/2", "unknown option");
     snprintf(text, sizeof text, "%s --share 1/2", predict);
     run_well(text);
-    run_badly("merge p.csv.1-of-2.share", "a share of 2 missing: 2");
+    run_badly("merge p.csv.1-of-2.share", "1 of 2 shares is missing: 2");
     run_badly("merge p.csv.1-of-2.share --seed 3", "--seed was set by");
     run_badly("merge xy.csv", "xy.csv");
     run_badly("merge", "missing argument");

@@ -466,6 +466,53 @@ static void cuts_do_not_matter(void **state)
     check_cuts("dense 200, relu, dense 200, relu, dense 1");
 }
 
+typedef struct listener {
+    int told;
+    bool stop;
+} listener;
+
+static bool listen(void *arg, const xb_progress *event)
+{
+    listener *l = arg;
+    assert_true(event->done <= event->total);
+    l->told++;
+    return !l->stop;
+}
+
+/* Draws of a small net are made in rounds of about a second: a draw of the second round
+ * is the one that it is alone, and whoever asks to stop waits for one round. */
+static void a_long_prediction_can_be_stopped(void **state)
+{
+    (void)state;
+    enum { MANY = 800, DRAWS = 400, LATE = 390 };
+    xb_ctx *ctx = test_ctx();
+    xb_train_options train = quick_options();
+    train.net = "dense 175, relu, dense 175, relu, dense 1"; /* 31,676 weights */
+    train.epochs = train.mle_epochs = 1;
+    xb_model *m = train_model(ctx, &train, false, NULL);
+    double *x = calloc((size_t)MANY * COLUMNS, sizeof *x), one[MANY];
+    double *all = calloc((size_t)MANY * DRAWS, sizeof *all);
+    assert_true(x && all);
+    for (int i = 0; i < MANY * COLUMNS; i++) x[i] = sin(i);
+    xb_predict_options opt = xb_predict_options_default();
+    opt.backend = "cpu"; /* a GPU makes all draws at once */
+    listener l = {.stop = true};
+    xb_ctx_set_threads(ctx, 1);
+    xb_ctx_set_progress(ctx, listen, &l);
+    assert_int_equal(xb_predict_draws(ctx, all, NULL, m, x, MANY, 0, DRAWS, &opt),
+                     XB_E_CANCELLED);
+    assert_int_equal(l.told, 1);
+    l.stop = false;
+    assert_ok(ctx, xb_predict_draws(ctx, all, NULL, m, x, MANY, 0, DRAWS, &opt));
+    assert_int_equal(l.told, 2);
+    assert_ok(ctx, xb_predict_draws(ctx, one, NULL, m, x, MANY, LATE, 1, &opt));
+    assert_memory_equal(one, all + (size_t)LATE * MANY, sizeof one);
+    free(x);
+    free(all);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 static void impossible_requests_are_refused(void **state)
 {
     (void)state;
@@ -559,6 +606,7 @@ int main(void)
         cmocka_unit_test(as_many_quantiles_as_wanted),
         cmocka_unit_test(classes_have_probabilities),
         cmocka_unit_test(cuts_do_not_matter),
+        cmocka_unit_test(a_long_prediction_can_be_stopped),
         cmocka_unit_test(impossible_requests_are_refused),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };

@@ -8,4 +8,6 @@
 #SBATCH --cpus-per-task=2
 #SBATCH --time=04:00:00
 set -eu
-srun --mpi=pmix crossbayes study energy --full --threads "$SLURM_CPUS_PER_TASK" -o energy
+# srun has to be told the cores of a rank: since Slurm 22.05 it does not take them from the job.
+srun --mpi=pmix --cpus-per-task="$SLURM_CPUS_PER_TASK" \
+    crossbayes study energy --full --threads "$SLURM_CPUS_PER_TASK" -o energy

@@ -12,7 +12,7 @@
 #SBATCH --requeue
 set -eu
 status=0
-srun --mpi=pmix crossbayes train "$1" --target "$2" -o "$3" --resume \
-    --threads "${SLURM_CPUS_PER_TASK:-1}" || status=$?
+srun --mpi=pmix --cpus-per-task="$SLURM_CPUS_PER_TASK" \
+    crossbayes train "$1" --target "$2" -o "$3" --resume --threads "$SLURM_CPUS_PER_TASK" || status=$?
 [ $status -eq 138 ] && [ -n "${SLURM_JOB_ID-}" ] && scontrol requeue "$SLURM_JOB_ID"
 exit $status

@@ -6,8 +6,8 @@
  * all layers in tiles that stay in the first cache. In a large net each layer is drawn
  * when it runs, for a chunk wide enough that this costs little and narrow enough for the
  * memory of images. Chunks are independent, so their width is free. Progress is reported
- * between slabs of chunks. If a backend can make many draws at once, draws_together.c
- * uses that. */
+ * between slabs of chunks, and between rounds of a small net's draws. If a backend can
+ * make many draws at once, draws_together.c uses that. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +32,8 @@ enum {
     DEVICE_BYTES = 1 << 30, /* the same for a device, which needs much work at once */
     SLAB_WORK = 1 << 24,    /* inputs times draws between progress events */
 };
+/* Weights times rows of a small net between progress events: about a second. */
+static const int64_t ROUND_WORK = INT64_C(1) << 33;
 
 typedef struct worker {
     xb_ctx *ctx;
@@ -59,7 +61,8 @@ typedef struct draw_job {
     float *raw;          /* the same before xb_predict_values; one of the two is NULL */
     int64_t n, first, count, outputs;
     int64_t tile, chunk; /* rows of a pass, and held by a worker */
-    int64_t begin, end;  /* of the slab */
+    int64_t begin, end;  /* rows of the slab */
+    int64_t from, to;    /* draws of the round */
     worker *worker;      /* [workers]: as many as threads, one for a device; draws are cut
                             among them */
     int64_t workers;
@@ -147,8 +150,8 @@ static void run_piece(void *arg, int64_t piece)
 {
     draw_job *job = arg;
     worker *w = &job->worker[piece];
-    int64_t begin = piece * job->count / job->workers;
-    int64_t end = (piece + 1) * job->count / job->workers;
+    int64_t begin = job->from + piece * (job->to - job->from) / job->workers;
+    int64_t end = job->from + (piece + 1) * (job->to - job->from) / job->workers;
     if (begin == end) return;
     for (int64_t row = job->begin; row < job->end; row += job->chunk) {
         int64_t rows = job->end - row < job->chunk ? job->end - row : job->chunk;
@@ -253,7 +256,29 @@ static bool failed(const draw_job *job)
     return false;
 }
 
-/* Slabs of whole chunks; small nets have only one, and report no progress. */
+/* Draws of a round: a small net's are as many for each worker, a large net's are all. */
+static int64_t round_of(const draw_job *job)
+{
+    const int64_t each = xb_net_param_count(job->model->net) * (job->end - job->begin);
+    if (!is_small(job->model->net) || each <= 0) return job->count;
+    const int64_t draws = (ROUND_WORK / each + 1) * job->workers;
+    return draws < job->count ? draws : job->count;
+}
+
+static xb_status run_rounds(xb_ctx *ctx, draw_job *job)
+{
+    const int64_t round = round_of(job), rows = job->end - job->begin;
+    for (job->from = 0; job->from < job->count && !failed(job); job->from = job->to) {
+        job->to = job->count - job->from < round ? job->count : job->from + round;
+        xb_parallel_for(ctx, job->workers, run_piece, job);
+        const int64_t done = rows * job->to / job->count;
+        if (job->begin + done < job->n)
+            XB_TRY(xb_progress_tell(ctx, "predicting", job->begin + done, job->n));
+    }
+    return XB_OK;
+}
+
+/* Slabs of whole chunks; small nets have only one. */
 static xb_status run_slabs(xb_ctx *ctx, draw_job *job)
 {
     int64_t work = job->count * job->model->features;
@@ -261,8 +286,7 @@ static xb_status run_slabs(xb_ctx *ctx, draw_job *job)
     int64_t slab = chunks * job->chunk;
     for (job->begin = 0; job->begin < job->n && !failed(job); job->begin = job->end) {
         job->end = job->n - job->begin < slab ? job->n : job->begin + slab;
-        xb_parallel_for(ctx, job->workers, run_piece, job);
-        if (slab < job->n) XB_TRY(xb_progress_tell(ctx, "predicting", job->end, job->n));
+        XB_TRY(run_rounds(ctx, job));
     }
     return XB_OK;
 }

@@ -192,8 +192,8 @@ static xb_status begin(xb_trainer *t)
     return change_phase(t);
 }
 
-xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, const xb_train_data *data,
-                            const xb_train_options *opt)
+xb_status xb_trainer_make(xb_ctx *ctx, xb_trainer **out, const xb_train_data *data,
+                          const xb_train_options *opt)
 {
     xb_train_options chosen;
     xb_trainer *t = NULL;
@@ -209,7 +209,16 @@ xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, const xb_train_data *
     }
     t->own = model;
     t->traced = true;
-    status = begin(t);
+    *out = t;
+    return XB_OK;
+}
+
+xb_status xb_trainer_create(xb_ctx *ctx, xb_trainer **out, const xb_train_data *data,
+                            const xb_train_options *opt)
+{
+    xb_trainer *t = NULL;
+    XB_TRY(xb_trainer_make(ctx, &t, data, opt));
+    const xb_status status = begin(t);
     if (status == XB_OK)
         *out = t;
     else

@@ -137,7 +137,7 @@ xb_status xb_train_divides(xb_ctx *ctx, bool *out, const xb_train_data *data,
     xb_train_options o = *opt;
     o.checkpoint = NULL;
     o.resume = false;
-    XB_TRY(xb_trainer_create(ctx, &t, data, &o));
+    XB_TRY(xb_trainer_make(ctx, &t, data, &o));
     *out = t->dealt;
     xb_trainer_destroy(t);
     return XB_OK;

@@ -130,6 +130,10 @@ struct xb_trainer {
 /* trainer.c. The model is borrowed; its nets, law and scales are set. */
 xb_status xb_trainer_build(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
                            const xb_train_data *data, const xb_train_options *opt);
+/* train.c: xb_trainer_create() but for the beginning, which may go over all rows: nothing
+ * is loaded or trained, and only what was planned can be asked. */
+xb_status xb_trainer_make(xb_ctx *ctx, xb_trainer **out, const xb_train_data *data,
+                          const xb_train_options *opt);
 /* Checks that the estimator suits the model's law and net. */
 bool xb_model_allows(const xb_model *m, xb_estimator e);
 

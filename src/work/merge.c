@@ -102,8 +102,8 @@ static xb_status name_missing(xb_ctx *ctx, const xb_shares *s, int64_t of)
                                      used ? ", " : "", (long long)i + 1);
     }
     if (missing == 0) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "%s of %lld missing: %s%s",
-                   missing == 1 ? "a share" : "shares", (long long)of, list,
+    return xb_fail(ctx, XB_E_INPUT, "%lld of %lld shares %s missing: %s%s",
+                   (long long)missing, (long long)of, missing == 1 ? "is" : "are", list,
                    missing > 6 ? ", ..." : "");
 }
 

@@ -16,13 +16,14 @@ static const char MODULE_PATH[] = "CROSSBAYES_MPI"; /* another file, or "none" *
 
 typedef struct launcher {
     const char *size, *rank; /* of the environment */
-    const char *module;
+    const char *module;      /* NULL: the processes do not know each other */
 } launcher;
 
 static const launcher launchers[] = {
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "libcrossbayes-openmpi.so"},
     {"SLURM_STEP_NUM_TASKS", "PMIX_RANK", "libcrossbayes-openmpi.so"},
     {"PMI_SIZE", "PMI_RANK", "libcrossbayes-mpich.so"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", NULL}, /* srun --mpi=none */
 };
 
 static int64_t read_env(const char *name)
@@ -41,6 +42,7 @@ static const launcher *find_launcher(int64_t *rank, int64_t *size)
         *size = read_env(launchers[i].size);
         *rank = read_env(launchers[i].rank);
         if (*size > 1 && *rank >= 0 && *rank < *size) return &launchers[i];
+        if (*rank >= 0) return NULL; /* a single rank, whatever started its launcher */
     }
     return NULL;
 }
@@ -224,7 +226,14 @@ static xb_status load(xb_ctx *ctx, const xb_transport **out)
     const launcher *by = find_launcher(&rank, &size);
     if (!by) return xb_fail(ctx, XB_E_ARGUMENT, "no other ranks were started");
     const char *path = getenv(MODULE_PATH);
-    xb_os_symbol symbol = xb_os_module(by->module, path, XB_RANKS_ENTRY, why, sizeof why);
+    if (!by->module && !path)
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "srun started %lld processes without MPI: give it the MPI type pmix"
+            " (pmi2 for MPICH), or set %s=none if they are independent",
+            (long long)size, MODULE_PATH);
+    xb_os_symbol symbol = xb_os_module(by->module ? by->module : path, path,
+                                       XB_RANKS_ENTRY, why, sizeof why);
     *out = symbol ? ((xb_ranks_fn)symbol)(XB_RANKS_VERSION, why, sizeof why) : NULL;
     if (*out) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
@@ -374,7 +383,7 @@ static void dismiss(xb_ranks *r, int64_t code)
     if (code != 0) tell_to_stop(r);
     const bool died = r->died;
     xb_os_lock_give(&r->lock);
-    if (died) r->by->abort(code != 0 ? (int)code : 1);
+    if (died) r->by->abort(1);
     while (!all_ended(r)) {
         if (code != 0 && xb_os_seconds() - begin > patience) r->by->abort((int)code);
         r->by->rest(500);
