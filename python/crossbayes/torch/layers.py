@@ -131,7 +131,25 @@ class NoisyLinear(NoisyLayer):
         self.in_features, self.out_features = plain.in_features, plain.out_features
 
     def _shared(self, x: Tensor) -> Tensor:
-        return _affine(x, *self.drawn())
+        y = self._together(x, None)
+        return _affine(x, *self.drawn()) if y is None else y
+
+    def _together(self, x: Tensor, signs: tuple[Tensor, Tensor] | None) -> Tensor | None:
+        """The layer with its draw as one function; None: not of these inputs."""
+        given = self.weights()
+        plain = self.noise.fused and type(x) is Tensor and x.dim() == 2
+        if not plain or not functions.alike([x, *given]) or torch.is_autocast_enabled("cpu"):
+            return None
+        if x.shape[1] != self.in_features:
+            return None  # PyTorch's own error
+        with_kl = self.training and torch.is_grad_enabled()
+        source, mean = self.noise.source(), signs is None
+        plan = functions.Plan(source, self.numbers(), 1, mean, with_kl)
+        y, kl = functions.Dense.apply(plan, signs, x, *given)
+        if with_kl:
+            note([self], kl)
+        made: Tensor = y
+        return made
 
     def _example(self, x: Tensor) -> Tensor:
         rows = len(x)
@@ -145,6 +163,9 @@ class NoisyLinear(NoisyLayer):
     def _flipout(self, x: Tensor) -> Tensor:
         rows = len(x)
         r, s = self.signs(rows, (self.in_features, self.out_features), x)
+        y = self._together(x, (r, s))
+        if y is not None:
+            return y
         if x.dim() > 2:
             middle = (1,) * (x.dim() - 2)
             r, s = r.view(rows, *middle, -1), s.view(rows, *middle, -1)

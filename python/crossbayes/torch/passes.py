@@ -305,11 +305,7 @@ class Pass(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, dy: Any, d_kl: Any) -> tuple[Any, ...]:
-        if torch.is_grad_enabled():
-            raise RuntimeError(
-                "layers with noise run in C, which is differentiated once; set"
-                " crossbayes.torch.noise_of(net).fused = False to differentiate twice"
-            )
+        functions.once()
         part, (x, *given) = ctx.part, ctx.saved_tensors
         slot, lent = ctx.lent.slot, ctx.lent
         if slot is None:  # a second time: the same noise, so the same pass again
