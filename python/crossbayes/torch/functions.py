@@ -135,6 +135,10 @@ class Draw(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+        if torch.is_grad_enabled():
+            raise RuntimeError(
+                "layers with noise have no second derivative by their parameters"
+            )
         plan, kept = ctx.plan, ctx.saved_tensors
         weight = 0.0 if gradients[-1] is None else float(gradients[-1])
         if plan.with_kl and weight == 0.0:

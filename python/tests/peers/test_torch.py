@@ -334,6 +334,8 @@ def test_a_graph_that_is_kept_and_one_of_second_order(kind, estimator):
     xt.noise_of(net).fused = False
     (d_x,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
     d_x.square().sum().backward()
+    with pytest.raises(RuntimeError, match="second derivative"):
+        net(x).sum().backward(create_graph=True)
 
 
 def test_hooks_and_other_shapes_run_layer_by_layer():
