@@ -343,15 +343,14 @@ def _backward(
     elif d_x is not None:
         d_x.zero_()
     _check(p, lib.xb_py_part_backward(p))
-    made, at, each = [], 0, iter(given)
+    means, at = [], 0
     for random in part.random:
-        mu = next(each)
-        end = at + mu.numel()
-        made.append(d_mu[at:end].view(mu.shape))
-        if random:
-            next(each)
-            made.append(d_width[at:end].view(mu.shape))
-        at = end
+        means.append(given[at])
+        at += 2 if random else 1
+    sizes = [mu.numel() for mu in means]
+    made = []
+    for mu, random, *by in zip(means, part.random, d_mu.split(sizes), d_width.split(sizes)):
+        made += [d if mu.dim() == 1 else d.view(mu.shape) for d in by[: 2 if random else 1]]
     return made
 
 
