@@ -60,7 +60,7 @@ class OneByOne(nn.Module):
         return torch.cat([self.net(one) for one in x.split(1)])
 
 
-REPEATS = 25
+REPEATS, SECONDS = 25, 1  # at least, of all sides together
 
 CASES = {
     "dense 8-50-1, batch 100": (lambda: dense(8, 50, 1), (100, 8)),
@@ -107,7 +107,9 @@ def measure(threads):
                      stepper(*theirs(make(), estimator), x), stepper(*ours(make(), estimator), x)]
             best = [float("inf")] * 3
             # a step of bayesian-torch for each example takes seconds
-            for _ in range(REPEATS if estimator != "example" else 2):
+            least, begin, rounds = REPEATS if estimator != "example" else 2, time.process_time(), 0
+            while rounds < least or time.process_time() - begin < SECONDS:
+                rounds += 1
                 for i, step in enumerate(steps):
                     start = time.process_time()
                     step()

@@ -116,7 +116,8 @@ class NoisyLayer(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() < 2:
             raise ValueError(f"inputs of {tuple(x.shape)}: expected a batch of examples")
-        y = passes.run([self], x)
+        text = passes.text_of(self)
+        y = None if text is None else passes.run([self], [text], x)
         return getattr(self, f"_{self.noise.estimator}")(x) if y is None else y
 
     def extra_repr(self) -> str:

@@ -87,18 +87,21 @@ def text_of(module: Any) -> str | None:
     return text
 
 
-def runs(modules: Sequence[Any]) -> list[list[Any]]:
-    """Modules one after another, in the longest parts; a part of one may be anything."""
-    made: list[list[Any]] = []
+def runs(modules: Sequence[Any]) -> list[tuple[list[Any], list[str]]]:
+    """Modules one after another, in the longest parts, with the library's texts of them; a
+    part of one may be anything.
+    """
+    made: list[tuple[list[Any], list[str]]] = []
     open_ = False  # the last part may go on
     for module in modules:
-        known = text_of(module) is not None and not _hooked(module)
+        text = text_of(module)
+        known = text is not None and not _hooked(module)
         noisy = isinstance(module, NoisyLayer)
-        if open_ and known and (not noisy or _follows(made[-1], module)):
-            made[-1].append(module)
-        else:
-            made.append([module])
+        if not (open_ and known and (not noisy or _follows(made[-1][0], module))):
+            made.append(([], []))
             open_ = known and noisy
+        made[-1][0].append(module)
+        made[-1][1].append(text or "")
     return made
 
 
@@ -188,7 +191,7 @@ class Part(NamedTuple):
     random: tuple[bool, ...]  # of each tensor
 
 
-def run(modules: Sequence[Any], x: Tensor) -> Tensor | None:
+def run(modules: Sequence[Any], texts: Sequence[str], x: Tensor) -> Tensor | None:
     """The part's outputs; None: the library cannot run it on these inputs."""
     layers = [m for m in modules if isinstance(m, NoisyLayer)]
     first = layers[0]
@@ -202,14 +205,15 @@ def run(modules: Sequence[Any], x: Tensor) -> Tensor | None:
     given = [p for layer in layers for p in layer.weights()]
     if x.dtype != torch.float32 or not functions.alike([x, *given]):
         return None
-    runner = _runner(noise, modules, layers, x.shape)
+    random = tuple(r for layer in layers for r in layer.random())
+    key = tuple(texts), tuple(x.shape[1:]), first.tensor, random, noise.estimator
+    runner = noise.runners[key] if key in noise.runners else _runner(noise, key, x.shape)
     if runner is None:
         return None
     source = noise.source()
     grad = torch.is_grad_enabled()
     place = ffi.new("xb_noise *", {"sampler": source.sampler, "key": source.stream.key})
     place.step, place.sample = source.stream.step, source.stream.sample
-    random = tuple(r for layer in layers for r in layer.random())
     with_kl = grad and first.training
     y, kl = Pass.apply(Part(runner, place, source, with_kl, sides, random), x, *given)
     if with_kl:
@@ -218,19 +222,14 @@ def run(modules: Sequence[Any], x: Tensor) -> Tensor | None:
     return made
 
 
-def _runner(noise: Any, modules: Any, layers: Any, shape: Any) -> Runner | None:
+def _runner(noise: Any, key: Any, shape: Any) -> Runner | None:
     """The net of these modules; made once for each shape of examples."""
-    texts = tuple(text_of(m) or "" for m in modules)
-    random = tuple(r for layer in layers for r in layer.random())
-    key = texts, tuple(shape[1:]), layers[0].tensor, random, noise.estimator
-    if key in noise.runners:
-        known: Runner | None = noise.runners[key]
-        return known
+    texts, _, tensor, random, estimator = key
     made = None
     if "" not in texts:
         fixed = [i for i, r in enumerate(random) if not r]
         with contextlib.suppress(ValueError):  # of what does not fit, PyTorch says so itself
-            made = Runner(", ".join(texts), _shape(shape), layers[0].tensor, fixed, key[-1])
+            made = Runner(", ".join(texts), _shape(shape), tensor, fixed, estimator)
     if len(noise.runners) >= _KEPT:
         noise.runners.clear()
     noise.runners[key] = made
