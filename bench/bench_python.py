@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Python package's claims of speed in one table, each beside its peer in the same run.
 
-    python bench/bench_python.py [--draws 1e8] [--concrete data.txt] [--seconds 60]
+    python bench/bench_python.py [--draws 1e8] [--concrete data.txt] [--seconds 30]
 
 `make bench-python` runs all of it. Needs the package; draws need NumPy, steps and training need
 torch and bayesian-torch and are left out, with a line that says so, where they are missing.
@@ -101,7 +101,7 @@ def draws(n):
         ours[f"`rvs({n:.0e}, out=)`, {text}"] = lambda law=law: law.rvs(out=buffer, seed=1)
     xb.set_threads(1)
     best = dict.fromkeys([*peers, *ours], float("inf"))
-    for _ in range(3):
+    for _ in range(2):
         for name, function in {**peers, **ours}.items():
             start = time.process_time()
             function()
@@ -140,7 +140,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=float, default=1e8)
     parser.add_argument("--concrete", metavar="FILE", help="UCI concrete: numbers, target last")
-    parser.add_argument("--seconds", type=float, default=60, help="CPU time of the peer's training")
+    parser.add_argument("--seconds", type=float, default=30, help="CPU time of the peer's training")
     given = parser.parse_args()
     print("| what | crossbayes | beside it | wanted | met |\n| --- | --- | --- | --- | --- |")
     calls()

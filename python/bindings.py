@@ -49,6 +49,7 @@ DRAW = """
         int64_t alone_below;
         const xb_sampler *sampler;
         const xb_kl *kl;
+        const xb_prior *prior;
         xb_stream where;
         const xb_py_places *at;
         int64_t count, groups;

@@ -81,6 +81,24 @@ static void xb_py_uniforms(const xb_stream *where, double *u, int64_t n, int64_t
 
 /* ---- crossbayes.torch */
 
+/* Loops that are compiled for wide vectors too, where the machine chooses at run time.
+ * Multiply-adds are not fused (CMakeLists.txt), so the bytes are the same. */
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define XB_PY_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define XB_PY_WIDE
+#endif
+
+enum { XB_PY_LANES = 16, XB_PY_SWEEP = 16, XB_PY_STRIP = 1024 };
+
+/* The part of the KL to a normal prior that all weights have in common (V3); 0 for other
+ * priors. At mu = mean and sigma = 1 the rest is 1 / (2 sd^2). */
+static double xb_py_normal_constant(const xb_kl *kl, const xb_prior *prior)
+{
+    if (prior->kind != XB_PRIOR_NORMAL) return 0;
+    return xb_kl_one(kl, prior->mean, 1).kl - 0.5 / (prior->sd * prior->sd);
+}
+
 /* sigma = exp(width), and the KL of n weights, whose gradient by mu and sigma is added.
  */
 static void xb_py_sigma_float(const xb_ctx *ctx, float *sigma, const float *width,
@@ -135,6 +153,7 @@ typedef struct xb_py_draw {
     int64_t alone_below;       /* weights of a tensor that one thread draws sooner */
     const xb_sampler *sampler;
     const xb_kl *kl;        /* NULL: the KL is not wanted */
+    const xb_prior *prior;  /* its prior */
     xb_stream where;        /* but for the tensor's number */
     const xb_py_places *at; /* [count] */
     int64_t count, groups;

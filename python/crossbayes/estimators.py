@@ -83,26 +83,27 @@ class _Bayesian(BaseEstimator):  # type: ignore[misc]
 
     def _train(self, x: Any, y: npt.NDArray[Any], classes: bool) -> None:
         self.seed_ = self._seed()
-        self.model_ = train(
-            x,
-            y,
-            law=self.law,
-            net=self.net,
-            classes=classes,
-            seed=self.seed_,
-            epochs=self.epochs,
-            mle_epochs=self.mle_epochs,
-            validation=self.validation,
-            patience=self.patience,
-            prior=self.prior,
-            likelihood=self.likelihood,
-            members=self.members,
-            gp=self.gp,
-            batch=self.batch,
-            rate=self.rate,
-            progress=self.progress,
-            **(self.settings or {}),
-        )
+        own: dict[str, Any] = {
+            "law": self.law,
+            "net": self.net,
+            "classes": classes,
+            "seed": self.seed_,
+            "epochs": self.epochs,
+            "mle_epochs": self.mle_epochs,
+            "validation": self.validation,
+            "patience": self.patience,
+            "prior": self.prior,
+            "likelihood": self.likelihood,
+            "members": self.members,
+            "gp": self.gp,
+            "batch": self.batch,
+            "rate": self.rate,
+            "progress": self.progress,
+        }
+        others = dict(self.settings or {})
+        for name in own.keys() & others.keys():
+            raise ValueError(f"settings has {name!r}, which the estimator sets itself")
+        self.model_ = train(x, y, **own, **others)
 
     def predict_dist(
         self,

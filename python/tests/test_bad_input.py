@@ -193,7 +193,8 @@ def test_forked_processes(model, data):
 )
 def test_ctrl_c_stops_long_calls(work):
     script = textwrap.dedent(f"""
-        import numpy as np, crossbayes as xb
+        import signal, numpy as np, crossbayes as xb
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
         x = np.linspace(-1, 1, 300).reshape(100, 3); y = x[:, 0]
         print("ready", flush=True)
         try:
@@ -206,7 +207,10 @@ def test_ctrl_c_stops_long_calls(work):
     time.sleep(0.7)
     start = time.monotonic()
     child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=60)
+    try:
+        out, _ = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert out == "stopped\n" and child.returncode == 0
     assert time.monotonic() - start < 20
 

@@ -101,3 +101,5 @@ def test_settings_reach_training():
     assert r.model_.law.family == "mtj"
     with pytest.raises(TypeError, match="did you mean 'estimator'"):
         clone(REGRESSOR).set_params(settings={"estimater": "shared"}).fit(x, y)
+    with pytest.raises(ValueError, match="the estimator sets itself"):
+        clone(REGRESSOR).set_params(settings={"epochs": 3}).fit(x, y)

@@ -17,6 +17,7 @@ struct xb_linear;
 
 typedef struct xb_layer_ops {
     xb_placement placement;
+    bool flips; /* blocks: also with the estimator flipout, not only with shared draws */
     const struct xb_linear *linear; /* dense, conv: the operation by the weights */
     /* Dense and conv: whether it does the work of activations beside it, run->above and
      * run->below; blocks: whether they can run at all. NULL: no. */

@@ -146,6 +146,14 @@ typedef struct xb_kernels {
                              int64_t rows, int64_t pixels, int64_t c);
     void (*channel_add_product)(xb_real *out, const xb_real *x, const xb_real *r,
                                 int64_t rows, int64_t pixels, int64_t c);
+    /* (N10) Weights [positions][cin][cout] of one example, whose signs are r [cin] and
+     * s [cout]: out = mu + noise r s; and of the gradient g by them, dw += g and ds += g
+     * r s */
+    void (*flip_theta)(xb_real *out, const xb_real *mu, const xb_real *noise,
+                       const xb_real *r, const xb_real *s, int64_t positions, int64_t cin,
+                       int64_t cout);
+    void (*flip_add)(xb_real *dw, xb_real *ds, const xb_real *g, const xb_real *r,
+                     const xb_real *s, int64_t positions, int64_t cin, int64_t cout);
     /* -1 where a word's top bit is set, 1 where not */
     void (*signs)(xb_real *sign, const uint32_t *word, int64_t n);
     /* (N11, N6) y = f(y + sqrt(v) e); dv = dy e / (2 sqrt(v)), 0 where v is, dv may be

@@ -57,6 +57,27 @@ static inline void channel_add_product(xb_real *restrict out, const xb_real *x,
             for (int64_t i = 0; i < c; i++) out[i] += x[i] * r[i];
 }
 
+static inline void flip_theta(xb_real *restrict out, const xb_real *mu,
+                              const xb_real *noise, const xb_real *r, const xb_real *s,
+                              int64_t positions, int64_t cin, int64_t cout)
+{
+    for (int64_t p = 0; p < positions; p++)
+        for (int64_t c = 0; c < cin; c++, out += cout, mu += cout, noise += cout)
+            for (int64_t i = 0; i < cout; i++) out[i] = mu[i] + noise[i] * (r[c] * s[i]);
+}
+
+static inline void flip_add(xb_real *restrict dw, xb_real *restrict ds, const xb_real *g,
+                            const xb_real *r, const xb_real *s, int64_t positions,
+                            int64_t cin, int64_t cout)
+{
+    for (int64_t p = 0; p < positions; p++)
+        for (int64_t c = 0; c < cin; c++, dw += cout, ds += cout, g += cout)
+            for (int64_t i = 0; i < cout; i++) {
+                dw[i] += g[i];
+                ds[i] += g[i] * (r[c] * s[i]);
+            }
+}
+
 static inline void signs(xb_real *restrict sign, const uint32_t *word, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) sign[i] = (xb_real)(1 - 2 * (int32_t)(word[i] >> 31));

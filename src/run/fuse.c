@@ -1,11 +1,11 @@
 /* fuse.c: plans a pass: which layers run separately, and which as one block.
  *
  * A block is `conv` (3 x 3, stride 1), `relu`, `maxpool 2`, where the backend has the
- * operation and the whole batch shares its weights (estimator shared); a `batchnorm`
- * directly before it is included. The last layer of the block runs it, and the others do
- * nothing. In addition, a linear layer that can (dense, estimators shared and local) does
- * the work of the activations next to it: it applies the one above to its outputs and
- * multiplies its dx by the slope of the one below. */
+ * operation and the whole batch shares its draw (estimator shared, and flipout if the
+ * operation can); a `batchnorm` directly before it is included. The last layer of the
+ * block runs it, and the others do nothing. In addition, a linear layer that can (dense,
+ * estimators shared and local) does the work of the activations next to it: it applies
+ * the one above to its outputs and multiplies its dx by the slope of the one below. */
 #include "run/fuse.h"
 
 enum { BLOCK_LAYERS = 3, KERNEL = 3, POOL = 2 };
@@ -36,7 +36,9 @@ static bool norm_before(const xb_net *net, int l)
 static bool can_fuse(const xb_run *run, const xb_layer *last)
 {
     const xb_layer_ops *block = run->backend->block;
-    return block && block->fuses(run, last) && run->estimator == XB_ESTIMATOR_SHARED;
+    if (!block || !block->fuses(run, last)) return false;
+    return run->estimator == XB_ESTIMATOR_SHARED ||
+           (run->estimator == XB_ESTIMATOR_FLIPOUT && block->flips);
 }
 
 static void fuse_blocks(xb_pass *pass)

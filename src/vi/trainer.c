@@ -307,9 +307,8 @@ bool xb_model_allows(const xb_model *m, xb_estimator e)
     return xb_law_is_gaussian(m->law) && !has_random_conv(m->net);
 }
 
-/* The exact estimator with the least gradient noise. Nets of images share a draw:
- * their many outputs average gradient noise, and the other estimators take three times
- * as long. */
+/* The exact estimator with the least gradient noise. Nets of images share a draw, which
+ * is fastest: their many outputs average gradient noise. */
 static xb_estimator estimator_for(const xb_model *m)
 {
     if (m->pixels) return XB_ESTIMATOR_SHARED;

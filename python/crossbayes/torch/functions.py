@@ -32,6 +32,7 @@ class Source(NamedTuple):
     sampler: Any
     stream: Any
     kl: Any
+    prior: Any  # of the KL
 
 
 def alike(parameters: Sequence[Tensor]) -> bool:
@@ -94,7 +95,7 @@ def _struct(plan: Plan, places: Any, weight: float, largest: int) -> tuple[Any, 
     d.at, d.sums, d.count = at, sums, len(places)
     d.groups, d.mean, d.weight = plan.groups, plan.mean, weight
     if plan.with_kl:
-        d.kl = source.kl
+        d.kl, d.prior = source.kl, source.prior
     return d, (at, sums)
 
 
@@ -134,6 +135,10 @@ class Draw(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+        if torch.is_grad_enabled():
+            raise RuntimeError(
+                "layers with noise have no second derivative by their parameters"
+            )
         plan, kept = ctx.plan, ctx.saved_tensors
         weight = 0.0 if gradients[-1] is None else float(gradients[-1])
         if plan.with_kl and weight == 0.0:
@@ -155,6 +160,99 @@ class Draw(torch.autograd.Function):
         c, _keep = _struct(plan, places, weight, largest)
         _BACK[kept[0].dtype](c)
         return (None, *out)
+
+
+class Dense(torch.autograd.Function):
+    """A dense layer with its draw (N8), or with signs a draw for each example (N10).
+
+    Called with a :class:`Plan`, the signs r and s [rows][channels] of flipout or None, x
+    [rows][in], and the layer's ``weights()``. Outputs are y and the KL. Products are
+    PyTorch's; what is done to each weight is one pass in C, on the memory that the products
+    wrote. To be differentiated once.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, plan: Plan, signs: Any, x: Tensor, *given: Tensor) -> Any:
+        kept = [t if t.is_contiguous() else t.contiguous() for t in given]
+        made = [torch.empty_like(t) for t in kept[: 2 * len(plan.numbers) : 2]]
+        kl = _run(plan, kept, made, _FILL, 0.0)
+        bias = kept[2] if len(kept) > 2 else None
+        if signs is None:
+            y = _product(x, made[0], made[1] if len(made) > 1 else bias)
+        else:
+            turned = x * signs[0]
+            y = _product(x, kept[0], bias)
+            y.addcmul_(_product(turned, made[0], made[1] if len(made) > 1 else None), signs[1])
+            made.append(turned)
+        ctx.save_for_backward(x, *kept, *made)
+        ctx.plan, ctx.signs, ctx.given = plan, signs, len(kept)
+        ctx.set_materialize_grads(False)
+        return y, torch.scalar_tensor(kl, dtype=kept[0].dtype)
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any, d_kl: Any) -> tuple[Any, ...]:
+        once()
+        plan, signs, (x, *rest) = ctx.plan, ctx.signs, ctx.saved_tensors
+        kept, made = rest[: ctx.given], rest[ctx.given :]
+        if dy is None:
+            dy = x.new_zeros((len(x), kept[0].shape[1]))
+        turned = dy if signs is None else dy * signs[1]
+        out = _gradients(x if signs is None else made.pop(), x, dy, turned, ctx.given, signs)
+        weight = 0.0 if d_kl is None else float(d_kl)
+        if weight == 0.0:
+            plan = plan._replace(with_kl=False)
+        _run(plan, kept, made, _BACK, weight, out)
+        dx = None
+        if ctx.needs_input_grad[2]:
+            dx = torch.mm(dy, (made[0] if signs is None else kept[0]).t())
+            if signs is not None:
+                dx.addcmul_(torch.mm(turned, made[0].t()), signs[0])
+        return (None, None, dx, *out)
+
+
+def once() -> None:
+    """Refuses a second derivative of what runs in C."""
+    if torch.is_grad_enabled():
+        raise RuntimeError(
+            "layers with noise run in C, which is differentiated once; set"
+            " crossbayes.torch.noise_of(net).fused = False to differentiate twice"
+        )
+
+
+def _product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    return torch.mm(x, weight) if bias is None else torch.addmm(bias, x, weight)
+
+
+def _gradients(
+    noisy: Tensor, x: Tensor, dy: Tensor, turned: Tensor, given: int, signs: Any
+) -> list[Tensor]:
+    """By the layer's parameters, before the pass over each weight: where means are apart, the
+    place of a width holds the gradient by sigma z.
+    """
+    out = [torch.mm(x.t(), dy)]
+    out.append(torch.empty_like(out[0]) if signs is None else torch.mm(noisy.t(), turned))
+    if given > 2:
+        out.append(dy.sum(0))
+    if given > 3:
+        out.append(torch.empty_like(out[2]) if signs is None else turned.sum(0))
+    return out
+
+
+def _run(plan: Plan, kept: Any, made: Any, way: Any, weight: float, out: Any = None) -> float:
+    """A draw of one group, or its gradient in the memory of the gradients of the products."""
+    places, largest = [], 0
+    for at, number in enumerate(plan.numbers):
+        mu, width = kept[2 * at], kept[2 * at + 1]
+        back = (0, 0, 0, 0)
+        if out is not None:
+            d_mu, d_width = out[2 * at].data_ptr(), out[2 * at + 1].data_ptr()
+            back = (d_mu, 0, d_mu, d_width) if plan.mean else (d_width, d_mu, d_mu, d_width)
+        m = mu.numel()
+        first = (number, m, mu.data_ptr(), width.data_ptr(), made[at].data_ptr())
+        places.append((*first, *back))
+        largest = max(largest, m)
+    c, _keep = _struct(plan, places, weight, largest)
+    return float(way[kept[0].dtype](c) or 0.0)
 
 
 def _address(tensor: Tensor | None) -> int:

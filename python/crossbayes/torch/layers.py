@@ -116,7 +116,8 @@ class NoisyLayer(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() < 2:
             raise ValueError(f"inputs of {tuple(x.shape)}: expected a batch of examples")
-        y = passes.run([self], x)
+        text = passes.text_of(self)
+        y = None if text is None else passes.run([self], [text], x)
         return getattr(self, f"_{self.noise.estimator}")(x) if y is None else y
 
     def extra_repr(self) -> str:
@@ -131,7 +132,25 @@ class NoisyLinear(NoisyLayer):
         self.in_features, self.out_features = plain.in_features, plain.out_features
 
     def _shared(self, x: Tensor) -> Tensor:
-        return _affine(x, *self.drawn())
+        y = self._together(x, None)
+        return _affine(x, *self.drawn()) if y is None else y
+
+    def _together(self, x: Tensor, signs: tuple[Tensor, Tensor] | None) -> Tensor | None:
+        """The layer with its draw as one function; None: not of these inputs."""
+        given = self.weights()
+        plain = self.noise.fused and type(x) is Tensor and x.dim() == 2
+        if not plain or not functions.alike([x, *given]) or torch.is_autocast_enabled("cpu"):
+            return None
+        if x.shape[1] != self.in_features:
+            return None  # PyTorch's own error
+        with_kl = self.training and torch.is_grad_enabled()
+        source, mean = self.noise.source(), signs is None
+        plan = functions.Plan(source, self.numbers(), 1, mean, with_kl)
+        y, kl = functions.Dense.apply(plan, signs, x, *given)
+        if with_kl:
+            note([self], kl)
+        made: Tensor = y
+        return made
 
     def _example(self, x: Tensor) -> Tensor:
         rows = len(x)
@@ -145,6 +164,9 @@ class NoisyLinear(NoisyLayer):
     def _flipout(self, x: Tensor) -> Tensor:
         rows = len(x)
         r, s = self.signs(rows, (self.in_features, self.out_features), x)
+        y = self._together(x, (r, s))
+        if y is not None:
+            return y
         if x.dim() > 2:
             middle = (1,) * (x.dim() - 2)
             r, s = r.view(rows, *middle, -1), s.view(rows, *middle, -1)
@@ -174,8 +196,12 @@ class NoisyConv(NoisyLayer):
         return theta.permute(_inverse(self.axes))
 
     def _shared(self, x: Tensor) -> Tensor:
+        """Images come out with their channels last, which makes pooling faster."""
         theta, bias = self.drawn()
-        return self._conv(x, self._turned(theta), bias, self.groups)
+        weight = self._turned(theta)
+        if weight.dim() == 4:
+            weight = weight.contiguous(memory_format=torch.channels_last)
+        return self._conv(x, weight, bias, self.groups)
 
     def _example(self, x: Tensor) -> Tensor:
         """Every example is a group of channels with kernels of its own."""

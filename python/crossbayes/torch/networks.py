@@ -84,10 +84,10 @@ class NoisySequential(nn.Sequential):
     """A Sequential that runs layers with noise, and what follows them, in one pass."""
 
     def forward(self, x: Any) -> Any:
-        for part in passes.runs(list(self._modules.values())):
-            y = passes.run(part, x) if len(part) > 1 else None
+        for modules, texts in passes.runs(list(self._modules.values())):
+            y = passes.run(modules, texts, x) if len(modules) > 1 else None
             if y is None:
-                for module in part:
+                for module in modules:
                     x = module(x)
             else:
                 x = y

@@ -20,7 +20,7 @@ PREDICT_STEP = 2**32 - 1  # (P1) where predictions draw; training never gets the
 SIGNS_IN, SIGNS_OUT = 1 << 30, 1 << 31  # (N10) tensors whose draws give the signs
 _STREAM = ffi.typeof("xb_stream *")
 _gaussian: list[Any] = []
-_MADE = ("_kl", "_sampler", "together", "runners")  # what copies make anew
+_MADE = ("_kl", "_prior", "_sampler", "together", "runners")  # what copies make anew
 
 
 class _Together(threading.local):
@@ -78,8 +78,8 @@ class Noise:
             raise ValueError(f"flipout needs a symmetric law, which {chosen.text} is not")
 
     def _divergence(self, chosen: Law) -> Any:
-        made = ffi.new("xb_prior *", _options.parsed("xb_prior", self.prior, "prior"))
-        return Session().make(lib.xb_kl_create, chosen._c, made, 0)
+        self._prior = ffi.new("xb_prior *", _options.parsed("xb_prior", self.prior, "prior"))
+        return Session().make(lib.xb_kl_create, chosen._c, self._prior, 0)
 
     @property
     def _key(self) -> Any:
@@ -103,13 +103,13 @@ class Noise:
 
     def source(self) -> Source:
         """Where draws are now."""
-        return Source(self._sampler, self._stream(0), self._kl)
+        return Source(self._sampler, self._stream(0), self._kl, self._prior)
 
     def signs(self, tensor: int) -> Source:
         """Where the signs of a tensor are: the signs of gaussian draws, bit 31 of the word."""
         if not _gaussian:
             _gaussian.append(law("gaussian").sampler(True))
-        return Source(_gaussian[0], self._stream(tensor), None)
+        return Source(_gaussian[0], self._stream(tensor), None, None)
 
     def _stream(self, tensor: int) -> Any:
         stream = ffi.new(_STREAM)

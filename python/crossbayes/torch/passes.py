@@ -87,18 +87,21 @@ def text_of(module: Any) -> str | None:
     return text
 
 
-def runs(modules: Sequence[Any]) -> list[list[Any]]:
-    """Modules one after another, in the longest parts; a part of one may be anything."""
-    made: list[list[Any]] = []
+def runs(modules: Sequence[Any]) -> list[tuple[list[Any], list[str]]]:
+    """Modules one after another, in the longest parts, with the library's texts of them; a
+    part of one may be anything.
+    """
+    made: list[tuple[list[Any], list[str]]] = []
     open_ = False  # the last part may go on
     for module in modules:
-        known = text_of(module) is not None and not _hooked(module)
+        text = text_of(module)
+        known = text is not None and not _hooked(module)
         noisy = isinstance(module, NoisyLayer)
-        if open_ and known and (not noisy or _follows(made[-1], module)):
-            made[-1].append(module)
-        else:
-            made.append([module])
+        if not (open_ and known and (not noisy or _follows(made[-1][0], module))):
+            made.append(([], []))
             open_ = known and noisy
+        made[-1][0].append(module)
+        made[-1][1].append(text or "")
     return made
 
 
@@ -188,26 +191,29 @@ class Part(NamedTuple):
     random: tuple[bool, ...]  # of each tensor
 
 
-def run(modules: Sequence[Any], x: Tensor) -> Tensor | None:
+def run(modules: Sequence[Any], texts: Sequence[str], x: Tensor) -> Tensor | None:
     """The part's outputs; None: the library cannot run it on these inputs."""
     layers = [m for m in modules if isinstance(m, NoisyLayer)]
     first = layers[0]
     noise, sides = first.noise, first.kernel_mu.dim() - 1
     if not noise.fused or type(x) is not Tensor or x.dim() != sides + 1 or len(x) == 0:
         return None
+    if len(modules) == 1 and sides == 3 and noise.estimator == "shared":
+        return None  # of a convolution of images alone PyTorch's product is faster
     if x.shape[1] != first.kernel_mu.shape[-2]:
         return None  # PyTorch's own error
     given = [p for layer in layers for p in layer.weights()]
     if x.dtype != torch.float32 or not functions.alike([x, *given]):
         return None
-    runner = _runner(noise, modules, layers, x.shape)
+    random = tuple(r for layer in layers for r in layer.random())
+    key = tuple(texts), tuple(x.shape[1:]), first.tensor, random, noise.estimator
+    runner = noise.runners[key] if key in noise.runners else _runner(noise, key, x.shape)
     if runner is None:
         return None
     source = noise.source()
     grad = torch.is_grad_enabled()
     place = ffi.new("xb_noise *", {"sampler": source.sampler, "key": source.stream.key})
     place.step, place.sample = source.stream.step, source.stream.sample
-    random = tuple(r for layer in layers for r in layer.random())
     with_kl = grad and first.training
     y, kl = Pass.apply(Part(runner, place, source, with_kl, sides, random), x, *given)
     if with_kl:
@@ -216,19 +222,14 @@ def run(modules: Sequence[Any], x: Tensor) -> Tensor | None:
     return made
 
 
-def _runner(noise: Any, modules: Any, layers: Any, shape: Any) -> Runner | None:
+def _runner(noise: Any, key: Any, shape: Any) -> Runner | None:
     """The net of these modules; made once for each shape of examples."""
-    texts = tuple(text_of(m) or "" for m in modules)
-    random = tuple(r for layer in layers for r in layer.random())
-    key = texts, tuple(shape[1:]), layers[0].tensor, random, noise.estimator
-    if key in noise.runners:
-        known: Runner | None = noise.runners[key]
-        return known
+    texts, _, tensor, random, estimator = key
     made = None
     if "" not in texts:
         fixed = [i for i, r in enumerate(random) if not r]
         with contextlib.suppress(ValueError):  # of what does not fit, PyTorch says so itself
-            made = Runner(", ".join(texts), _shape(shape), layers[0].tensor, fixed, key[-1])
+            made = Runner(", ".join(texts), _shape(shape), tensor, fixed, estimator)
     if len(noise.runners) >= _KEPT:
         noise.runners.clear()
     noise.runners[key] = made
@@ -305,11 +306,7 @@ class Pass(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, dy: Any, d_kl: Any) -> tuple[Any, ...]:
-        if torch.is_grad_enabled():
-            raise RuntimeError(
-                "layers with noise run in C, which is differentiated once; set"
-                " crossbayes.torch.noise_of(net).fused = False to differentiate twice"
-            )
+        functions.once()
         part, (x, *given) = ctx.part, ctx.saved_tensors
         slot, lent = ctx.lent.slot, ctx.lent
         if slot is None:  # a second time: the same noise, so the same pass again
@@ -345,15 +342,14 @@ def _backward(
     elif d_x is not None:
         d_x.zero_()
     _check(p, lib.xb_py_part_backward(p))
-    made, at, each = [], 0, iter(given)
+    means, at = [], 0
     for random in part.random:
-        mu = next(each)
-        end = at + mu.numel()
-        made.append(d_mu[at:end].view(mu.shape))
-        if random:
-            next(each)
-            made.append(d_width[at:end].view(mu.shape))
-        at = end
+        means.append(given[at])
+        at += 2 if random else 1
+    sizes = [mu.numel() for mu in means]
+    made = []
+    for mu, random, *by in zip(means, part.random, d_mu.split(sizes), d_width.split(sizes)):
+        made += [d if mu.dim() == 1 else d.view(mu.shape) for d in by[: 2 if random else 1]]
     return made
 
 

@@ -212,6 +212,21 @@ def test_the_kl_of_a_draw_is_the_kl(estimator):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("prior", ["normal:mean=0.1,sd=0.7", "laplace:b=0.5"])
+def test_the_kl_of_a_wide_layer(prior):
+    """The KL and its gradient that come with a wide layer are those of the KL alone."""
+    torch.manual_seed(3)
+    net = xt.bayesian(nn.Linear(200, 100), "mtj", prior=prior, random="all", sigma=0.3)
+    net(torch.zeros(3, 200))
+    together = xt.free_energy(net, torch.zeros(()), 1)
+    parts = torch.autograd.grad(together, list(net.parameters()))
+    whole = xt.kl(net.double())
+    alone = torch.autograd.grad(whole, list(net.parameters()))
+    torch.testing.assert_close(together.double(), whole, rtol=1e-6, atol=0)
+    for one, other in zip(parts, alone):
+        torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=1e-6)
+
+
 def test_the_kl_follows_the_parameters():
     """A KL of the last draw is not used after a step."""
     net = xt.bayesian(dense_net())
@@ -251,6 +266,14 @@ def grown_net(kind):
             nn.Sigmoid(),
             nn.Linear(5, 2),
         ), (7, 4)
+    if kind == "wide":  # layers whose products are PyTorch's
+        return nn.Sequential(
+            nn.Linear(70, 130),
+            nn.Tanh(),
+            nn.Linear(130, 70, bias=False),
+            nn.Tanh(),
+            nn.Linear(70, 2),
+        ), (7, 70)
     if kind == "line":
         return nn.Sequential(
             nn.Conv1d(2, 3, 3, padding=1),
@@ -267,7 +290,7 @@ def grown_net(kind):
 
 @pytest.mark.parametrize("estimator", ["shared", "flipout", "example"])
 @pytest.mark.parametrize("random", ["kernels", "all"])
-@pytest.mark.parametrize("kind", ["dense", "line", "image"])
+@pytest.mark.parametrize("kind", ["dense", "wide", "line", "image"])
 def test_passes_in_c_are_the_operations_of_pytorch(estimator, random, kind):
     """Outputs, KL and gradients of passes, of layers alone, and of PyTorch's operations."""
     plain, shape = grown_net(kind)
@@ -293,13 +316,16 @@ def test_passes_in_c_are_the_operations_of_pytorch(estimator, random, kind):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
-def test_a_graph_that_is_kept_and_one_of_second_order():
-    net, x = xt.bayesian(grown_net("dense")[0], "mtj", sigma=0.3), torch.randn(7, 4)
+@pytest.mark.parametrize("kind", ["dense", "wide"])
+@pytest.mark.parametrize("estimator", ["shared", "flipout"])
+def test_a_graph_that_is_kept_and_one_of_second_order(kind, estimator):
+    plain, shape = grown_net(kind)
+    net, x = xt.bayesian(plain, "mtj", sigma=0.3, estimator=estimator), torch.randn(shape)
     x.requires_grad_()
     y = net(x).square().sum()
     y.backward(retain_graph=True)
     once = [p.grad.clone() for p in net.parameters()]
-    net(torch.randn(7, 4))  # another call takes the workspace of the first
+    net(torch.randn(shape))  # another call takes the workspace of the first
     y.backward()
     for a, p in zip(once, net.parameters()):
         torch.testing.assert_close(2 * a, p.grad)
@@ -308,6 +334,8 @@ def test_a_graph_that_is_kept_and_one_of_second_order():
     xt.noise_of(net).fused = False
     (d_x,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
     d_x.square().sum().backward()
+    with pytest.raises(RuntimeError, match="second derivative"):
+        net(x).sum().backward(create_graph=True)
 
 
 def test_hooks_and_other_shapes_run_layer_by_layer():
