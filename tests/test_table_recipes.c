@@ -29,13 +29,13 @@ static void columns_in_memory_are_the_same_table(void **state)
     assert_int_equal(xb_frame_feature_count(same), 6);
     for (int64_t i = 0; i < 6; i++) {
         assert_string_equal(xb_frame_feature_name(f, i), xb_frame_feature_name(same, i));
-        assert_row(f, i, xb_frame_values(same) + 6 * i);
+        assert_row_is(f, i, xb_frame_values(same) + 6 * i, 6);
     }
     xb_frame_options later = xb_frame_options_default();
     later.recipe = xb_frame_recipe(f);
     later.id = "y";
     assert_ok(ctx, xb_frame_create(ctx, &g, columns, 3, 6, &later));
-    for (int64_t i = 0; i < 6; i++) assert_row(g, i, xb_frame_values(f) + 6 * i);
+    for (int64_t i = 0; i < 6; i++) assert_row_is(g, i, xb_frame_values(f) + 6 * i, 6);
     assert_string_equal(xb_frame_row_name(g, 3), "4");
     xb_frame_destroy(g);
     opt.missing = XB_MISSING_REFUSE;
@@ -60,12 +60,12 @@ static void arrays_may_have_gaps(void **state)
     xb_frame_options opt = learning("3");
     assert_ok(ctx, xb_frame_read(ctx, &f, s.path, &opt));
     assert_names(f, (const char *const[]){"1", "1 missing", "2"}, 3);
-    assert_row(f, 1, (const double[]){2, 1, 20});
+    assert_row(f, 1, 2, 1, 20);
     xb_frame_options later = xb_frame_options_default();
     later.recipe = xb_frame_recipe(f);
     xb_frame *g = NULL;
     assert_ok(ctx, xb_frame_read(ctx, &g, s.path, &later));
-    assert_row(g, 1, (const double[]){2, 1, 20});
+    assert_row(g, 1, 2, 1, 20);
     xb_frame_destroy(g);
     xb_frame_destroy(f);
     f = NULL;
@@ -113,8 +113,9 @@ static void models_remember_the_table(void **state)
     assert_string_equal(xb_frame_row_name(a, 2), "person 2");
     assert_non_null(xb_frame_target(a));
     assert_null(xb_frame_target(b));
+    const int64_t n = xb_frame_feature_count(b);
     for (int64_t i = 0; i < xb_frame_row_count(b); i++)
-        assert_row(a, i, xb_frame_values(b) + i * xb_frame_feature_count(b));
+        assert_row_is(a, i, xb_frame_values(b) + i * n, n);
     xb_frame_destroy(a);
     xb_frame_destroy(b);
     xb_frame_destroy(train);
@@ -143,8 +144,8 @@ static void plain_models_fill_with_their_means(void **state)
     scratch_write(&s, "t.csv", "b,a\n1,\n?,4\n", 11);
     xb_frame *f = NULL;
     assert_ok(ctx, xb_model_frame_read(ctx, &f, back, s.path, false, NULL));
-    assert_row(f, 0, (const double[]){3, 1});
-    assert_row(f, 1, (const double[]){4, 7});
+    assert_row(f, 0, 3, 1);
+    assert_row(f, 1, 4, 7);
     assert_note(
         f, "filled with the training mean (none were missing in training): a (1 of 2),"
            " b (1 of 2)");
