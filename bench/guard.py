@@ -5,9 +5,11 @@ not matter.
     guard.py BUILD             exit 1 where a case takes more than it may
     guard.py BUILD --update    write the counts down (after a change that means it)
 
-Valgrind has no AVX-512, so level v3 is what runs, everywhere. Counts hold for one
-compiler (its major version, in the file): with another the guard says so and stops. Each
-run shows that it can fail: a case with a tenth more work must be found slower.
+Valgrind has no AVX-512, so level v3 is what runs, everywhere. The C library is told to do
+without `rep`, which counts as an instruction for each byte and is used from a size that
+depends on the processor. Counts hold for one compiler (its major version, in the file):
+with another the guard says so and stops. Each run shows that it can fail: a case with a
+tenth more work must be found slower.
 """
 
 import glob
@@ -22,6 +24,7 @@ TOLERANCE = 0.03
 TIMES, PLANTED = 10, 11  # of the case that is planted
 PLANTED_CASE = "draw-mtj"
 LEVEL = "v3"
+NO_REP = ":".join(f"glibc.cpu.x86_rep_{what}_threshold={1 << 30}" for what in ("stosb", "movsb"))
 HEAD = """# Instructions of fixed kernels at level {level}, counted by callgrind: make guard.
 # After a change that means to change them: bench/guard.py BUILD --update
 # compiler: {compiler}
@@ -44,7 +47,7 @@ def compiler_of(build):
 def count(build, case, times):
     """Instructions of one case, all of `times` together."""
     quiet = {"OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_NUM_THREADS": "1",
-             "OMP_NUM_THREADS": "1"}
+             "OMP_NUM_THREADS": "1", "GLIBC_TUNABLES": NO_REP}
     ran = subprocess.run(
         ["valgrind", "--tool=callgrind", "--toggle-collect=measured",
          "--callgrind-out-file=/dev/null", os.path.join(build, "guard_kernels"), case,

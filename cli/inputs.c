@@ -199,7 +199,8 @@ static cli_exit ask_images(cli_session *s, cli_inputs *in, const xb_model *model
         code = folder_target(s, &o, xb_model_target_name(model), false);
     bool distinct = strcmp(cli_text(&s->args, "part", "all"), "all") != 0;
     if (code == CLI_DONE) code = cli_status(s, open_images(s, in, path, &o, distinct));
-    xb_shape mine = code == CLI_DONE ? cli_inputs_shape(in) : shape;
+    xb_shape mine = shape;
+    if (code == CLI_DONE) xb_images_shape(in->images, &mine.h, &mine.w, &mine.c);
     if (mine.h == shape.h && mine.w == shape.w && mine.c == shape.c) return code;
     return cli_fail(s, CLI_USAGE,
                     "%s: the images are %lld x %lld x %lld, but the model was trained on "
@@ -231,13 +232,6 @@ void cli_inputs_free(cli_inputs *in)
     xb_free(in->select);
     free(in->target);
     *in = (cli_inputs){0};
-}
-
-xb_shape cli_inputs_shape(const cli_inputs *in)
-{
-    xb_shape shape = {0};
-    if (in->images) xb_images_shape(in->images, &shape.h, &shape.w, &shape.c);
-    return shape;
 }
 
 xb_train_data cli_inputs_train(const cli_inputs *in)

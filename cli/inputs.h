@@ -79,7 +79,6 @@ xb_status cli_inputs_test(cli_session *s, xb_evaluation **out, const cli_inputs 
                           const xb_model *model);
 
 xb_train_data cli_inputs_train(const cli_inputs *in);
-xb_shape cli_inputs_shape(const cli_inputs *in); /* all 0 for a table */
 xb_rows cli_inputs_rows(const cli_inputs *in);
 const double *cli_inputs_target(const cli_inputs *in);
 

@@ -140,6 +140,7 @@ static inline xb_status score_numbers(xb_ctx *ctx, number_scores *out,
                                       const double *y, const xb_score_options *opt)
 {
     xb_scores *s = NULL;
+    *out = (number_scores){.n = 0};
     xb_status status = xb_score_regression(ctx, &s, p, y, opt);
     if (status != XB_OK) return status;
     read_numbers(out, s);
@@ -159,6 +160,7 @@ static inline xb_status score_classes(xb_ctx *ctx, class_scores *out,
                                       const xb_score_options *opt)
 {
     xb_scores *s = NULL;
+    *out = (class_scores){.n = 0};
     xb_status status = xb_score_classes(ctx, &s, p, label, opt);
     if (status != XB_OK) return status;
     read_classes(out, s);

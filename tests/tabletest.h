@@ -21,15 +21,20 @@ static inline xb_frame *read_text(xb_ctx *ctx, scratch *s, const char *text,
     return frame;
 }
 
-static inline void assert_row(const xb_frame *f, int64_t row, const double *expected)
+static inline void assert_row_is(const xb_frame *f, int64_t row, const double *expected,
+                                 int64_t n)
 {
-    const int64_t n = xb_frame_feature_count(f);
+    assert_int_equal(xb_frame_feature_count(f), n);
     for (int64_t i = 0; i < n; i++)
         if (xb_frame_values(f)[row * n + i] != expected[i])
             fail_msg("row %lld, '%s' is %g, expected %g", (long long)row,
                      xb_frame_feature_name(f, i), xb_frame_values(f)[row * n + i],
                      expected[i]);
 }
+/* assert_row(f, row, VALUE...) */
+#define assert_row(f, row, ...)                                                          \
+    assert_row_is(f, row, (const double[]){__VA_ARGS__},                                 \
+                  sizeof(const double[]){__VA_ARGS__} / sizeof(double))
 
 static inline void assert_names(const xb_frame *f, const char *const *names, int64_t n)
 {

@@ -133,6 +133,14 @@ static void wrong_usage_is_one_line(void **state)
     run_badly("study energy --law nonsense", "nonsense");
 }
 
+/* More draws than are made at a time. */
+static void samples_are_as_long_as_asked(void **state)
+{
+    (void)state;
+    run_well("sample mtj -n 1048579 -o long.csv");
+    run_shell("test $(wc -l < long.csv) -eq 1048580 && rm long.csv");
+}
+
 static void options_have_many_forms(void **state)
 {
     (void)state;
@@ -575,6 +583,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_input_is_one_line),
         cmocka_unit_test(wrong_usage_is_one_line),
+        cmocka_unit_test(samples_are_as_long_as_asked),
         cmocka_unit_test(options_have_many_forms),
         cmocka_unit_test(fit_leaves_its_files),
         cmocka_unit_test(fit_reads_a_time_series),

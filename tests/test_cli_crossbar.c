@@ -46,6 +46,7 @@ static void a_crossbar_scores_and_sweeps(void **state)
     assert_non_null(strstr(out_text, "array mtj"));
     run_well("crossbar m.safetensors xy.csv --array ideal --reads 20 --threads 1");
     assert_non_null(strstr(out_text, "same"));
+    assert_null(strstr(out_text, "current_limit_ua")); /* there is none */
     run_well("crossbar m.safetensors xy.csv --array ideal --reads 20 --threads 1"
              " --set line_ohm=1e4 --set current_limit_ua=1 --set column_calibration=20");
     assert_non_null(strstr(out_text, "all, no column calibration"));

@@ -206,7 +206,7 @@ static void training_survives_its_end(void **state)
     in_folder(path, "m.safetensors.checkpoint");
     for (int i = 0; i < 2; i++) {
         pid_t pid = start_line(line);
-        for (int wait = 0; wait < 500 && access(path, R_OK) != 0; wait++) usleep(2000);
+        for (int wait = 0; wait < 10000 && access(path, R_OK) != 0; wait++) usleep(2000);
         assert_int_equal(kill(pid, i == 0 ? SIGKILL : SIGINT), 0);
         int status = 0;
         assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -25,6 +25,15 @@ static int list_commands(char out[COMMANDS_MAX][NAME])
 
 /* ---- help */
 
+/* Printable characters only, and no blanks at the ends of lines. */
+static void assert_plain_text(const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+        if ((*p < ' ' && *p != '\n') || *p == 0x7f)
+            fail_msg("a control character %d in: %s", *p, text);
+    assert_null(strstr(text, " \n"));
+}
+
 static void every_command_is_listed(void **state)
 {
     (void)state;
@@ -37,6 +46,7 @@ static void every_command_is_listed(void **state)
     for (int i = 0; i < count; i++) {
         snprintf(line, sizeof line, "help %.31s", command[i]);
         run_well(line);
+        assert_plain_text(out_text);
         char *help = strdup(out_text);
         snprintf(line, sizeof line, "%.31s --help", command[i]);
         run_well(line);

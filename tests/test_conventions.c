@@ -305,18 +305,6 @@ static void a_loss_can_stop(void **state)
     }
 }
 
-static int make(void **state)
-{
-    *state = test_ctx();
-    return 0;
-}
-
-static int drop(void **state)
-{
-    xb_ctx_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,5 +317,5 @@ int main(void)
         cmocka_unit_test(a_fit_is_read_by_functions),
         cmocka_unit_test(a_loss_can_stop),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, make_ctx, free_ctx);
 }

@@ -208,18 +208,6 @@ static void memory_may_run_out_anywhere(void **state)
     drop(&m);
 }
 
-static int make_ctx(void **state)
-{
-    *state = test_ctx();
-    return 0;
-}
-
-static int free_ctx(void **state)
-{
-    xb_ctx_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

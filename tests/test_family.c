@@ -81,18 +81,6 @@ const int xb_families_count = XB_COUNT(xb_families);
 
 static const double MEAN = 1, VARIANCE = M_PI * M_PI / 3 - 1; /* at a = 2 */
 
-static int make(void **state)
-{
-    *state = test_ctx();
-    return 0;
-}
-
-static int drop(void **state)
-{
-    xb_ctx_destroy(*state);
-    return 0;
-}
-
 static void text_and_file(void **state)
 {
     xb_ctx *ctx = *state;
@@ -309,5 +297,5 @@ int main(void)
         cmocka_unit_test(plan_predicts_what_draws_measure),
         cmocka_unit_test(no_stage_names_a_family),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, make_ctx, free_ctx);
 }

@@ -245,6 +245,33 @@ static bool place_before(const char *svg, const char *text, double *x, double *y
     return at && sscanf(at, "translate(%lf,%lf)", x, y) == 2;
 }
 
+/* Arrays that cover every row: the axis shows nothing beyond 1, where no score can be. */
+static void axes_end_at_the_limits_of_scores(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"line_ohm", "coverage95", "coverage95_error",
+                                        "coverage95_digital"};
+    scratch s = scratch_make();
+    xb_ctx *ctx = test_ctx();
+    xb_table *t = NULL;
+    char *svg = malloc(ROOM), path[128], file[160];
+    assert_ok(ctx, xb_table_create(ctx, &t, "line_ohm", 3, XB_COUNT(names), names));
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < XB_COUNT(names); c++)
+            xb_table_set(t, r, c, c == 0 ? r + 1 : c == 2 ? 0.001 : 1);
+    snprintf(path, sizeof path, "%s", scratch_path(&s, "cover"));
+    assert_ok(ctx, xb_report_sweep(ctx, t, path, XB_FIGURE_SVG));
+    snprintf(file, sizeof file, "%s.svg", path);
+    assert_true(scratch_read(file, svg, ROOM) < ROOM - 1);
+    assert_true(has_text(svg, " 0.990") || has_text(svg, "0.990"));
+    assert_true(has_text(svg, " 1.000") || has_text(svg, "1.000"));
+    assert_false(has_text(svg, " 1.005") || has_text(svg, "1.005"));
+    xb_table_destroy(t);
+    free(svg);
+    xb_ctx_destroy(ctx);
+    scratch_remove(&s);
+}
+
 /* Two panels with bands: all entries of the legend are within the figure. */
 static void legends_fit(void **state)
 {
@@ -446,6 +473,7 @@ int main(void)
         cmocka_unit_test(whole_numbers_have_whole_ticks),
         cmocka_unit_test(narrow_peaks_are_noticed),
         cmocka_unit_test(sweeps_have_names_and_margins),
+        cmocka_unit_test(axes_end_at_the_limits_of_scores),
         cmocka_unit_test(legends_fit),
         cmocka_unit_test(titles_of_scores_are_inside),
         cmocka_unit_test(levels_that_agree_are_seen),

@@ -397,18 +397,6 @@ static void destroyed_once(void **state)
     assert_int_equal(calls, 1);
 }
 
-static int make(void **state)
-{
-    *state = test_ctx();
-    return 0;
-}
-
-static int drop(void **state)
-{
-    xb_ctx_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,5 +411,5 @@ int main(void)
         cmocka_unit_test(no_file_form),
         cmocka_unit_test(destroyed_once),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, make_ctx, free_ctx);
 }

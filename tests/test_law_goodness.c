@@ -179,18 +179,6 @@ static void any_law_and_bad_input(void **state)
     xb_law_destroy(law);
 }
 
-static int make(void **state)
-{
-    *state = test_ctx();
-    return 0;
-}
-
-static int drop(void **state)
-{
-    xb_ctx_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,5 +186,5 @@ int main(void)
         cmocka_unit_test(correlation_counts),    cmocka_unit_test(known_is_not_fitted),
         cmocka_unit_test(any_law_and_bad_input),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, make_ctx, free_ctx);
 }

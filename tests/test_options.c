@@ -202,18 +202,6 @@ static void the_rest_refuses_literals(void **state)
     refused(ctx, xb_assay_create(ctx, NULL, NULL, NULL, NULL, 1, &assay), "analog");
 }
 
-static int make_ctx(void **state)
-{
-    *state = test_ctx();
-    return 0;
-}
-
-static int free_ctx(void **state)
-{
-    xb_ctx_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

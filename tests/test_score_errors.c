@@ -47,11 +47,11 @@ static task *new_task(int features, int outputs)
     return t;
 }
 
-static void soften(double *p)
+static void soften(double *p, int classes)
 {
     double sum = 0;
-    for (int c = 0; c < C; c++) sum += p[c] = exp(p[c]);
-    for (int c = 0; c < C; c++) p[c] /= sum;
+    for (int c = 0; c < classes; c++) sum += p[c] = exp(p[c]);
+    for (int c = 0; c < classes; c++) p[c] /= sum;
 }
 
 /* value [S][N][outputs] of one run. */
@@ -64,7 +64,7 @@ static void run_net(double *value, const task *t, int run)
             double *at = value + (s * N + i) * t->outputs;
             for (int c = 0; c < t->outputs; c++)
                 at[c] = output(t, i, c, w + s * weights, 0.5);
-            if (t->outputs > 1) soften(at);
+            if (t->outputs > 1) soften(at, t->outputs);
         }
     free(w);
 }

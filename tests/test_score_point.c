@@ -95,7 +95,8 @@ static void one_gaussian_is_closed_form(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
-    double m[] = {3, 3, 3}, a[] = {2, 2, 2}, y[] = {3, 5, -1}, crps[3], pit[3], nll[3];
+    double m[] = {3, 3, 3}, a[] = {2, 2, 2}, y[] = {3, 5, -1};
+    double crps[3] = {0}, pit[3] = {0}, nll[3] = {0};
     xb_mixture p = {m, a, 1, 3, false};
     point_scores points = {.crps = crps, .pit = pit, .nll = nll};
     number_scores s;
@@ -273,7 +274,8 @@ static void no_noise_at_some_points(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
-    double m[] = {1, 1, 2, 3}, a[] = {0, 0.5}, y[] = {1.5, 2}, nll[2], crps[2];
+    double m[] = {1, 1, 2, 3}, a[] = {0, 0.5}, y[] = {1.5, 2};
+    double nll[2] = {0}, crps[2] = {0};
     xb_mixture p = {m, a, 2, 2, true}; /* point 0: masses at 1 and 2 */
     point_scores points = {.nll = nll, .crps = crps};
     number_scores s;

@@ -84,7 +84,7 @@ static void blocks_are_the_whole_table(void **state)
     assert_ok(ctx, xb_frame_read(ctx, &train, s.path, &opt));
     for (int i = 0; i < XB_COUNT(sizes); i++)
         compare_blocks(ctx, s.path, xb_frame_recipe(train), sizes[i]);
-    taken t = {.value = calloc((size_t)(ROWS * 10), sizeof(double)), .most = 2};
+    taken t = {.value = calloc((size_t)ROWS * 10, sizeof(double)), .most = 2};
     xb_frame_options later = xb_frame_options_default();
     later.recipe = xb_frame_recipe(train);
     later.block = 100;

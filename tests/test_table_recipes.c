@@ -29,13 +29,13 @@ static void columns_in_memory_are_the_same_table(void **state)
     assert_int_equal(xb_frame_feature_count(same), 6);
     for (int64_t i = 0; i < 6; i++) {
         assert_string_equal(xb_frame_feature_name(f, i), xb_frame_feature_name(same, i));
-        assert_row(f, i, xb_frame_values(same) + 6 * i);
+        assert_row_is(f, i, xb_frame_values(same) + 6 * i, 6);
     }
     xb_frame_options later = xb_frame_options_default();
     later.recipe = xb_frame_recipe(f);
     later.id = "y";
     assert_ok(ctx, xb_frame_create(ctx, &g, columns, 3, 6, &later));
-    for (int64_t i = 0; i < 6; i++) assert_row(g, i, xb_frame_values(f) + 6 * i);
+    for (int64_t i = 0; i < 6; i++) assert_row_is(g, i, xb_frame_values(f) + 6 * i, 6);
     assert_string_equal(xb_frame_row_name(g, 3), "4");
     xb_frame_destroy(g);
     opt.missing = XB_MISSING_REFUSE;
@@ -60,12 +60,12 @@ static void arrays_may_have_gaps(void **state)
     xb_frame_options opt = learning("3");
     assert_ok(ctx, xb_frame_read(ctx, &f, s.path, &opt));
     assert_names(f, (const char *const[]){"1", "1 missing", "2"}, 3);
-    assert_row(f, 1, (const double[]){2, 1, 20});
+    assert_row(f, 1, 2, 1, 20);
     xb_frame_options later = xb_frame_options_default();
     later.recipe = xb_frame_recipe(f);
     xb_frame *g = NULL;
     assert_ok(ctx, xb_frame_read(ctx, &g, s.path, &later));
-    assert_row(g, 1, (const double[]){2, 1, 20});
+    assert_row(g, 1, 2, 1, 20);
     xb_frame_destroy(g);
     xb_frame_destroy(f);
     f = NULL;
@@ -113,8 +113,9 @@ static void models_remember_the_table(void **state)
     assert_string_equal(xb_frame_row_name(a, 2), "person 2");
     assert_non_null(xb_frame_target(a));
     assert_null(xb_frame_target(b));
+    const int64_t n = xb_frame_feature_count(b);
     for (int64_t i = 0; i < xb_frame_row_count(b); i++)
-        assert_row(a, i, xb_frame_values(b) + i * xb_frame_feature_count(b));
+        assert_row_is(a, i, xb_frame_values(b) + i * n, n);
     xb_frame_destroy(a);
     xb_frame_destroy(b);
     xb_frame_destroy(train);
@@ -143,8 +144,8 @@ static void plain_models_fill_with_their_means(void **state)
     scratch_write(&s, "t.csv", "b,a\n1,\n?,4\n", 11);
     xb_frame *f = NULL;
     assert_ok(ctx, xb_model_frame_read(ctx, &f, back, s.path, false, NULL));
-    assert_row(f, 0, (const double[]){3, 1});
-    assert_row(f, 1, (const double[]){4, 7});
+    assert_row(f, 0, 3, 1);
+    assert_row(f, 1, 4, 7);
     assert_note(
         f, "filled with the training mean (none were missing in training): a (1 of 2),"
            " b (1 of 2)");
@@ -169,19 +170,26 @@ static int64_t row_of(const xb_frame *f, int64_t i)
     return (int64_t)xb_frame_values(f)[i * xb_frame_feature_count(f)];
 }
 
+enum { ROWS = 60, HELD = 15 };
+
+static xb_frame_options holding_out(uint64_t seed)
+{
+    xb_frame_options opt = learning("y");
+    opt.test_share = (double)HELD / ROWS;
+    opt.test_seed = seed;
+    return opt;
+}
+
 /* The same rows whatever else is in the table; the others and they are all there is, each
- * in its order; nothing is learnt from them. */
+ * in its order. */
 static void rows_are_held_out_by_the_seed(void **state)
 {
     (void)state;
-    enum { ROWS = 60, HELD = 15 };
     xb_ctx *ctx = test_ctx();
     scratch s = scratch_make();
     char *numbers = many_rows(ROWS, "n,x,y", "I,D.5,V\n");
     char *words = many_rows(ROWS, "n,c,y", "I,wV,V\n");
-    xb_frame_options opt = learning("y");
-    opt.test_share = 0.25;
-    opt.test_seed = 7;
+    xb_frame_options opt = holding_out(7);
     xb_frame *f = read_text(ctx, &s, numbers, &opt), *g = read_text(ctx, &s, words, &opt);
     assert_int_equal(xb_frame_test_count(f), HELD);
     assert_int_equal(xb_train_data_of(f).n, ROWS - HELD);
@@ -194,16 +202,36 @@ static void rows_are_held_out_by_the_seed(void **state)
         if (i > 0 && i != ROWS - HELD) assert_true(row > row_of(f, i - 1));
         assert_true(xb_frame_target(f)[i] == (double)(row * row % 17));
     }
-    int64_t first = row_of(f, ROWS - HELD);
     xb_frame_destroy(f);
-    opt.test_seed = 8;
+    opt = holding_out(8);
     f = read_text(ctx, &s, numbers, &opt);
     bool same = true;
     for (int64_t i = ROWS - HELD; i < ROWS; i++) same &= row_of(f, i) == row_of(g, i);
     assert_false(same);
     xb_frame_destroy(f);
+    f = NULL;
+    opt.test_share = 0.01;
+    assert_int_equal(xb_frame_read(ctx, &f, s.path, &opt), XB_E_INPUT);
+    assert_non_null(
+        strstr(xb_ctx_message(ctx), "a held-out share of 0.01 of 60 rows is 0"));
     xb_frame_destroy(g);
-    /* a word and a gap that only a row held out has */
+    free(numbers);
+    free(words);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
+/* A word and a gap that only a row held out has. */
+static void nothing_is_learnt_from_rows_held_out(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    char *numbers = many_rows(ROWS, "n,x,y", "I,D.5,V\n");
+    const xb_frame_options opt = holding_out(7);
+    xb_frame *f = read_text(ctx, &s, numbers, &opt);
+    const int64_t first = row_of(f, ROWS - HELD);
+    xb_frame_destroy(f);
     char *p = numbers + sprintf(numbers, "n,c,a,y\n");
     for (int64_t i = 0; i < ROWS; i++)
         p += sprintf(p, "%d,%s,%s,%d\n", (int)i,
@@ -214,7 +242,6 @@ static void rows_are_held_out_by_the_seed(void **state)
                      : i % 3    ? "5"
                                 : "6",
                      (int)i % 7);
-    opt.test_seed = 7;
     f = read_text(ctx, &s, numbers, &opt);
     static const char *const names[] = {"n", "c=u", "c=v", "a"};
     assert_names(f, names, 4);
@@ -224,13 +251,7 @@ static void rows_are_held_out_by_the_seed(void **state)
     assert_close(xb_frame_values(f)[(ROWS - HELD) * 4 + 3],
                  xb_recipe_column_fill(xb_frame_recipe(f), 2), 1e-15);
     xb_frame_destroy(f);
-    f = NULL;
-    opt.test_share = 0.01;
-    assert_int_equal(xb_frame_read(ctx, &f, s.path, &opt), XB_E_INPUT);
-    assert_non_null(
-        strstr(xb_ctx_message(ctx), "a held-out share of 0.01 of 60 rows is 0"));
     free(numbers);
-    free(words);
     scratch_remove(&s);
     xb_ctx_destroy(ctx);
 }
@@ -277,6 +298,7 @@ int main(void)
         cmocka_unit_test(models_remember_the_table),
         cmocka_unit_test(plain_models_fill_with_their_means),
         cmocka_unit_test(rows_are_held_out_by_the_seed),
+        cmocka_unit_test(nothing_is_learnt_from_rows_held_out),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,6 +102,18 @@ static inline xb_law *test_skewed_law(xb_ctx *ctx)
     return law;
 }
 
+/* For cmocka_run_group_tests(): all tests of a file share the context *state. */
+static inline int make_ctx(void **state)
+{
+    *state = test_ctx();
+    return 0;
+}
+static inline int free_ctx(void **state)
+{
+    xb_ctx_destroy(*state);
+    return 0;
+}
+
 /* XB_LONG=1 (make check-long): the heavy form of a test. */
 static inline bool test_long(void)
 {

@@ -22,8 +22,9 @@ import rebuild
 
 COUNTERS = ["--coverage", "-fprofile-update=single", "-fprofile-abs-path"]
 # Kernels take minutes to compile and are computed in many tests: they go without counters.
-PLAIN = re.compile(r"/level_\w+\.c$")
+PLAIN = re.compile(r"/kernel/level_\w+\.c$")
 SLOW = 3600  # CPU seconds of a test with counters at most
+LINK_SECONDS = 0.5  # what a test costs before it runs
 PARTS = ("src", "studies", "cli", "include")
 
 
@@ -40,6 +41,7 @@ def product_digest():
     return digest(path for part in PARTS for path in (rebuild.ROOT / part).rglob("*.[ch]"))
 
 
+@functools.lru_cache(maxsize=None)
 def test_digest(name):
     """Of the test's own files, and of the headers that tests share."""
     folder = rebuild.ROOT / "tests"
@@ -55,10 +57,11 @@ class LineMap:
         self.build, self.folder = build, build.folder / "linemap"
         self.folder.mkdir(exist_ok=True)
         self.product, self.tests = product_digest(), build.tests()
-        missing = [name for name in self.tests if not self.load(name)]
+        kept = {name: self.load(name) for name in self.tests}
+        missing = [name for name, entry in kept.items() if not entry]
         if missing:
             self.make(missing, at_once, until)
-        kept = {name: self.load(name) for name in self.tests}
+            kept.update((name, self.load(name)) for name in missing)
         kept = {name: entry for name, entry in kept.items() if entry["status"] == 0}
         self.seconds = {name: entry["seconds"] for name, entry in kept.items()}
         self.lines = {name: {file: set(lines) for file, lines in entry["lines"].items()}
@@ -66,6 +69,7 @@ class LineMap:
         structure = json.loads((self.folder / "structure.json").read_text())
         self.known = {file: set(lines) for file, lines in structure["known"].items()}
         self.spans = structure["spans"]
+        self.all_lines = {name: sum(map(len, lines.values())) for name, lines in self.lines.items()}
 
     def load(self, name):
         path = self.folder / f"{name}.json"
@@ -175,15 +179,22 @@ class LineMap:
     def runs_program(self, name):
         return "cli/main.c" in self.lines[name]
 
+    def cost(self, name, files):
+        """Seconds of the test for each part of what it executes that is in these files."""
+        inside = sum(len(self.lines[name].get(file, ())) for file in files)
+        return (self.seconds[name] + LINK_SECONDS) * self.all_lines[name] / inside
+
     @functools.lru_cache(maxsize=None)
     def tests_of(self, file, line):
-        """Tests that execute the line, cheapest first. A line without a counter (a part of a
-        statement, a constant) stands for its function, for the files compiled with it, or
-        where these have none, for their folders."""
+        """Tests that execute the line, first those that are short and about its file. A line
+        without a counter (a part of a statement, a constant) stands for its function, for the
+        files compiled with it, or where these have none, for their folders."""
         wanted = {file: {line}}
         if line not in self.known.get(file, ()):
             around = [range(a, b + 1) for a, b in self.spans.get(file, []) if a <= line <= b]
             users = [own_name(s) for s in self.build.sources(file)]
+            if file.startswith("cli/"):  # help and completion read the tables of all commands
+                users = [f for f in self.known if f.startswith("cli/")]
             if not any(user in self.known for user in users):
                 folders = {os.path.dirname(user) for user in users}
                 users = [f for f in self.known if os.path.dirname(f) in folders]
@@ -191,7 +202,7 @@ class LineMap:
                       else {user: self.known.get(user, set()) for user in users})
         found = [name for name, lines in self.lines.items()
                  if any(lines.get(f, set()) & some for f, some in wanted.items())]
-        return sorted(found, key=self.seconds.get)
+        return sorted(found, key=lambda name: self.cost(name, wanted))
 
 
 def own_name(path):

@@ -10,15 +10,14 @@ than 95 % are caught.
 --fits runs nothing: it looks whether every breakage still has its place in the sources.
 
 --random N draws N breakages instead (breakages.py, --seed S). linemap.py knows which tests
-execute the broken line: these run, the cheapest first, up to the first that fails or until
-they have taken --seconds of CPU time (so the rate is a lower bound); a line that no test
-executes has survived at once. A breakage that does not compile, or leaves the
-machine code as it was, is drawn again. --sanitized BUILD2 shows what these tests let pass to
-their sanitised forms: an index one too far changes no result. Results are kept in BUILD/mutants.json, so that a run
-that was interrupted, or ended by --minutes, goes on; survivors are tried again when tests
-change. survivors.txt
-explains those that no test can notice; ends with 1 if fewer than 90 % of the others are
-caught.
+execute the broken line: these run, the shortest and those most about its file first, up to
+the first that fails or until they have taken --seconds of CPU time (so the rate is a lower
+bound); a line that no test executes has survived at once. A breakage that does not compile,
+or leaves the machine code as it was, is drawn again. --sanitized BUILD2 shows what these
+tests let pass to their sanitised forms: an index one too far changes no result. Results are
+kept in BUILD/mutants.json, so that a run that was interrupted, or ended by --minutes, goes
+on; survivors are shown to tests that changed since. survivors.txt explains those that no
+test can notice; ends with 1 if fewer than 90 % of the others are caught.
 """
 import argparse
 import concurrent.futures
@@ -98,8 +97,13 @@ class Judge:
                                      self.build.folder, limit_memory=not self.sanitized)
         return status not in (0, 77)
 
-    def random(self, mutant):
-        """The test that catches a random breakage; None: none; SAME: nothing is broken."""
+    def random(self, mutant, passed, note):
+        """The test that catches a random breakage; None: none; SAME: nothing is broken.
+        `passed`, {test: its digest}, are not run again; each that is added is noted."""
+        names = [name for name in self.runnable(mutant)
+                 if passed.get(self.known_as(name)) != linemap.test_digest(name)]
+        if not names and passed:
+            return None
         with tempfile.TemporaryDirectory(prefix="xb-mutant-") as name:
             room = pathlib.Path(name)
             try:
@@ -110,7 +114,15 @@ class Judge:
                     code(ours, room) == code(self.build.folder / theirs, room)
                     for theirs, ours in made.items()):
                 return SAME
-            return self.first(self.runnable(mutant), made, room)
+            for name in names:
+                if self.notices(name, made, room):
+                    return name
+                passed[self.known_as(name)] = linemap.test_digest(name)
+                note(passed)
+            return None
+
+    def known_as(self, name):
+        return f"{name} sanitised" if self.sanitized else name
 
     def runnable(self, mutant):
         """The tests of this build that execute the broken line, as many as there is time for."""
@@ -152,29 +164,32 @@ class Results:
     def __init__(self, path):
         self.path, self.lock = path, threading.Lock()
         self.found = json.loads(path.read_text()) if path.exists() else {}
-        self.suite = linemap.digest((ROOT / "tests").rglob("*.[chp]*"))
 
     @staticmethod
     def key(mutant):
         return hashlib.sha256(f"{mutant['file']}\n{mutant['text']}".encode()).hexdigest()[:16]
 
     def known(self, mutant):
-        entry = self.found.get(self.key(mutant), {})
-        return entry if entry.get("by") or entry.get("suite") == self.suite else None
+        return self.found.get(self.key(mutant), {"by": None, "passed": {}})
 
-    def keep(self, mutant, by):
+    def keep(self, mutant, by, passed):
         with self.lock:
-            self.found[self.key(mutant)] = {"by": by, "suite": self.suite}
-            self.path.write_text(json.dumps(self.found, indent=0))
+            self.found[self.key(mutant)] = {"by": by, "passed": passed}
+            whole = self.path.with_suffix(".new")
+            whole.write_text(json.dumps(self.found, indent=0))
+            whole.replace(self.path)
 
 
 def judged(judges, results, mutant):
     """By the first judge that has a verdict."""
     known = results.known(mutant)
-    if known:
+    if known["by"]:
         return known["by"]
-    by = next(filter(None, (judge.random(mutant) for judge in judges)), None)
-    results.keep(mutant, by)
+    passed = dict(known["passed"])
+    def note(so_far):
+        results.keep(mutant, None, so_far)
+    by = next(filter(None, (judge.random(mutant, passed, note) for judge in judges)), None)
+    results.keep(mutant, by, passed)
     return by
 
 

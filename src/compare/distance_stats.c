@@ -75,7 +75,8 @@ static double other_neighbour(window *w, const xb_two *t, int64_t i)
     return neighbour(t->b, t->m, w->k + 1, x, &w->low_next);
 }
 
-double xb_kl_neighbours(const xb_two *t, int64_t neighbours)
+/* (C15) Uses `neighbours` in the smaller sample, and the same share in the other. */
+static double kl_neighbours(const xb_two *t, int64_t neighbours)
 {
     int64_t own = t->n - 1, other = t->partner ? t->m - 1 : t->m; /* number of neighbours
                                                                      that can be found */
@@ -143,8 +144,9 @@ static double energy_between(const xb_pool *pool, const uint8_t *label, double s
     return pairs > 0 ? sum / pairs : NAN;
 }
 
-void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
-                      const xb_two *t)
+/* (C12-C14) Wasserstein, KS and energy of exponent 1. */
+static void cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
+                          const xb_two *t)
 {
     double n = (double)t->n, m = (double)t->m, f = 0, g = 0;
     double absolute = 0, square = 0, within_a = 0, within_b = 0, largest = 0;
@@ -195,8 +197,8 @@ void xb_distance_stats(double *stat, const xb_pool *pool, const uint8_t *label,
 {
     moments a = moments_of(t->a, t->n), b = moments_of(t->b, t->m);
     double pooled = sqrt(0.5 * (a.variance + b.variance));
-    xb_cdf_distances(stat, pool, label, t);
-    stat[XB_STAT_KL] = xb_kl_neighbours(t, neighbours);
+    cdf_distances(stat, pool, label, t);
+    stat[XB_STAT_KL] = kl_neighbours(t, neighbours);
     stat[XB_STAT_MEAN] = (a.mean - b.mean) / pool->unit;   /* (C17) */
     double shift = sqrt(M_PI) * pool->spread / pool->unit; /* (C17) */
     stat[XB_STAT_WHOLE] = shift * stat[XB_STAT_ENERGY];

@@ -49,13 +49,8 @@ typedef struct xb_pool {
 xb_two xb_pool_split(double *room, const xb_pool *pool, const uint8_t *label);
 
 double xb_pooled_sd(const xb_two *t);
-/* (C15) Uses `neighbours` in the smaller sample, and the same share in the other. */
-double xb_kl_neighbours(const xb_two *t, int64_t neighbours);
 /* Sets `own` of the first `blocks` blocks, which belong to a; those of b follow. */
 void xb_pool_own(xb_pool *pool, int blocks);
-/* (C12-C14) Wasserstein, KS and energy of exponent 1. */
-void xb_cdf_distances(double *stat, const xb_pool *pool, const uint8_t *label,
-                      const xb_two *t);
 
 /* (C14) with any exponent: sums over the pairs of two blocks, [blocks][blocks], each
  * unordered pair of values once; then the distance under a labelling. */

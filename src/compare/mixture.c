@@ -39,7 +39,13 @@ void xb_point_prepare(xb_point *p)
 /* The part of a point mass at m that lies below z. */
 static double step_at(double z, double m) { return z > m ? 1 : z == m ? 0.5 : 0; }
 
-void xb_mixture_at(xb_mixture_sums *out, const xb_point *p, double z)
+typedef struct sums {
+    double cdf[XB_JACKKNIFE_GROUPS],
+        pdf[XB_JACKKNIFE_GROUPS]; /* sums over the draws of each group */
+    double slope;                 /* slope of the density, sum over all draws */
+} sums;
+
+static void sums_at(sums *out, const xb_point *p, double z)
 {
     const xb_jackknife *g = p->groups;
     out->slope = 0;
@@ -64,8 +70,8 @@ void xb_mixture_at(xb_mixture_sums *out, const xb_point *p, double z)
 
 void xb_mixture_pit(double *version, const xb_point *p, double y)
 {
-    xb_mixture_sums at;
-    xb_mixture_at(&at, p, y);
+    sums at;
+    sums_at(&at, p, y);
     xb_jackknife_fold(version, at.cdf, p->groups);
     for (int v = 0; v < p->groups->versions; v++) {
         double kept = p->groups->kept[v];
@@ -188,7 +194,7 @@ static double total(const double *group, int count)
 
 /* One Halley step from z towards `want`; the result is meaningless if the density is
  * 0. */
-static double halley(const xb_mixture_sums *at, int count, double z, double want)
+static double halley(const sums *at, int count, double z, double want)
 {
     double pdf = total(at->pdf, count);
     double newton = (total(at->cdf, count) - want) / pdf;
@@ -196,7 +202,7 @@ static double halley(const xb_mixture_sums *at, int count, double z, double want
 }
 
 /* Returns the quantile; *z and *at are the last point evaluated, which is next to it. */
-static double solve(const xb_point *p, double level, double *z, xb_mixture_sums *at)
+static double solve(const xb_point *p, double level, double *z, sums *at)
 {
     enum { STEPS = 200 };
     const double close = 1e-4; /* in units of the sd: the remaining error is of the order
@@ -205,7 +211,7 @@ static double solve(const xb_point *p, double level, double *z, xb_mixture_sums 
     double want = level * (double)p->draws, next = b.guess;
     for (int i = 0; i < STEPS; i++) {
         *z = next;
-        xb_mixture_at(at, p, *z);
+        sums_at(at, p, *z);
         *(total(at->cdf, p->groups->count) > want ? &b.high : &b.low) = *z;
         next = halley(at, p->groups->count, *z, want);
         bool inside = next >= b.low && next <= b.high;
@@ -222,7 +228,7 @@ void xb_mixture_quantile(double *version, const xb_point *p, double level)
         discrete_quantile(version, p, level);
         return;
     }
-    xb_mixture_sums at;
+    sums at;
     double z, cdf[XB_VERSIONS], pdf[XB_VERSIONS];
     double found = solve(p, level, &z, &at);
     xb_jackknife_fold(cdf, at.cdf, p->groups);

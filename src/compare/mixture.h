@@ -35,14 +35,6 @@ typedef struct xb_point {
 /* Computes everything else after m and a are filled. */
 void xb_point_prepare(xb_point *p);
 
-typedef struct xb_mixture_sums {
-    double cdf[XB_JACKKNIFE_GROUPS],
-        pdf[XB_JACKKNIFE_GROUPS]; /* sums over the draws of each group */
-    double slope;                 /* slope of the density, sum over all draws */
-} xb_mixture_sums;
-
-void xb_mixture_at(xb_mixture_sums *out, const xb_point *p, double z);
-
 /* (C6) The predictive cdf at y, counting half of the mass at y itself; all versions. */
 void xb_mixture_pit(double *version, const xb_point *p, double y);
 

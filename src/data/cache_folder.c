@@ -34,7 +34,8 @@ static bool make_folder(const char *parent, const char *path)
            (xb_os_look(&info, path) && info.kind == XB_OS_FOLDER);
 }
 
-bool xb_cache_size_read(int64_t *bytes, const char *text)
+/* Reads a size as people write it: bytes, or with K, M, G or T for powers of 1024. */
+static bool read_size(int64_t *bytes, const char *text)
 {
     static const char units[] = "KMGT";
     char *end = NULL;
@@ -63,7 +64,7 @@ static xb_status find_limit(xb_ctx *ctx, int64_t *limit)
 {
     const char *text = getenv(XB_CACHE_LIMIT_NAME);
     *limit = XB_CACHE_LIMIT_DEFAULT;
-    if (!text || !*text || xb_cache_size_read(limit, text)) return XB_OK;
+    if (!text || !*text || read_size(limit, text)) return XB_OK;
     return xb_fail(ctx, XB_E_ARGUMENT,
                    "%s is '%.60s', expected a size such as 500M or 2G (0: keep nothing)",
                    XB_CACHE_LIMIT_NAME, text);

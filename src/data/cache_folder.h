@@ -27,9 +27,6 @@ typedef struct xb_cache_folder {
 xb_status xb_cache_folder_find(xb_ctx *ctx, xb_cache_folder *out, bool *found,
                                char why[XB_CACHE_WHY]);
 
-/* Reads a size as people write it: bytes, or with K, M, G or T for powers of 1024. */
-bool xb_cache_size_read(int64_t *bytes, const char *text);
-
 /* Writes a size for people: "512 bytes", "293 MiB", "2 GiB". Returns out. */
 enum { XB_CACHE_SIZE_TEXT = 32 };
 const char *xb_cache_size_text(char out[XB_CACHE_SIZE_TEXT], int64_t bytes);

@@ -217,7 +217,7 @@ static xb_design_point point_of(const xb_design *d, int64_t i, int64_t k, int64_
     return p;
 }
 
-void xb_front_points(xb_design *d, int64_t i)
+static void find_points(xb_design *d, int64_t i)
 {
     const int64_t chips = d->candidate[i].chips;
     const int64_t shown = chips < d->opt.chips ? chips : d->opt.chips;
@@ -306,14 +306,14 @@ xb_status xb_front_cull(xb_ctx *ctx, xb_design *d)
     int64_t alive = 0;
     if (!list) return XB_E_MEMORY;
     for (int64_t i = 0; i < d->candidates; i++)
-        if (d->candidate[i].alive) xb_front_points(d, i);
+        if (d->candidate[i].alive) find_points(d, i);
     for (int64_t i = 0; i < d->candidates; i++)
         if (d->candidate[i].alive) list[alive++] = (standing){best_standing(d, i), i};
     qsort(list, (size_t)alive, sizeof *list, by_standing);
     for (int64_t i = (alive + 1) / 2; i < alive; i++)
         if (list[i].beaten > 0) {
             d->candidate[list[i].candidate].alive = false;
-            xb_front_points(d, list[i].candidate);
+            find_points(d, list[i].candidate);
         }
     free(list);
     return XB_OK;
@@ -416,7 +416,7 @@ xb_status xb_front_mark(xb_ctx *ctx, xb_design *d)
     offer *list = xb_new(ctx, d->candidates * d->n_draws, sizeof *list);
     if (!list) return XB_E_MEMORY;
     d->best = -1;
-    for (int64_t i = 0; i < d->candidates; i++) xb_front_points(d, i);
+    for (int64_t i = 0; i < d->candidates; i++) find_points(d, i);
     walk(d, list, list_offers(d, list, MIDDLE), MIDDLE);
     const int64_t n = list_offers(d, list, TIME);
     walk(d, list, n, TIME);
@@ -455,7 +455,7 @@ static xb_status confirm(xb_ctx *ctx, xb_design *d, const offer *list, int64_t n
         const int64_t i = d->chosen / d->n_draws;
         if (d->candidate[i].chips == d->chips_room) return XB_OK;
         XB_TRY(xb_trial_extend(ctx, d, i, d->chips_room));
-        xb_front_points(d, i);
+        find_points(d, i);
     }
 }
 
@@ -464,7 +464,7 @@ xb_status xb_front_choose(xb_ctx *ctx, xb_design *d)
     const price by = d->opt.fastest ? TIME : MIDDLE;
     offer *list = xb_new(ctx, d->candidates * d->n_draws, sizeof *list);
     if (!list) return XB_E_MEMORY;
-    for (int64_t i = 0; i < d->candidates; i++) xb_front_points(d, i);
+    for (int64_t i = 0; i < d->candidates; i++) find_points(d, i);
     int64_t n = list_offers(d, list, by);
     xb_status status = confirm(ctx, d, list, n);
     d->undecided = count_undecided(d, list, n);

@@ -74,7 +74,6 @@ xb_status xb_trial_extend(xb_ctx *ctx, xb_design *d, int64_t candidate, int64_t 
 xb_status xb_trial_digital(xb_ctx *ctx, xb_design *d);
 
 /* front.c: from scores to points, and which of them are worth having. */
-void xb_front_points(xb_design *d, int64_t candidate);
 /* (X73) Gives up arrays whose designs others beat, about half of them. */
 xb_status xb_front_cull(xb_ctx *ctx, xb_design *d);
 xb_status xb_front_mark(xb_ctx *ctx, xb_design *d);

@@ -23,7 +23,7 @@ static int logit_at(const xb_level_mixture *m, int i)
     return m->n + (m->common ? 1 : m->n) + i - 1; /* 1 <= i */
 }
 
-void xb_level_mixture_to_theta(double *theta, const xb_level_mixture *m)
+static void to_theta(double *theta, const xb_level_mixture *m)
 {
     for (int i = 0; i < m->n; i++) {
         theta[i] = m->at[i].mean;
@@ -191,7 +191,7 @@ xb_optimum xb_level_mixture_newton(xb_problem *p, xb_level_mixture *m,
         p->lower[i] = place ? -1e6 : width ? log(thinnest) : -logit_most;
         p->upper[i] = place ? 1e6 : width ? 14 : logit_most;
     }
-    xb_level_mixture_to_theta(theta, m);
+    to_theta(theta, m);
     for (int i = 0; i < p->n; i++)
         theta[i] = fmax(p->lower[i], fmin(p->upper[i], theta[i]));
     xb_optimum best = xb_newton(p, theta);

@@ -15,7 +15,6 @@ typedef struct xb_level_mixture {
 /* Positions, logarithms of the widths (one, or one each), logits of the weights beside
  * the first's: 2 n or 3 n - 1 of them. */
 int xb_level_mixture_variables(const xb_level_mixture *m);
-void xb_level_mixture_to_theta(double *theta, const xb_level_mixture *m);
 void xb_level_mixture_from_theta(xb_level_mixture *m,
                                  const double *theta); /* n, common are there */
 

@@ -259,8 +259,10 @@ static xb_status check(xb_ctx *ctx, const char *what, const xb_law_mode *level, 
     return XB_OK;
 }
 
-xb_status xb_levels_make(xb_ctx *ctx, xb_law **out, const char *what,
-                         const xb_law_mode *level, int n)
+/* `n` levels, 1 to XB_LAW_MODES, in any order: weights > 0 that sum to one within 1e-6
+ * (they are then normalised), widths > 0. `what` begins messages. Place 0, 1. */
+static xb_status make(xb_ctx *ctx, xb_law **out, const char *what,
+                      const xb_law_mode *level, int n)
 {
     XB_TRY(check(ctx, what, level, n));
     xb_law *law = xb_new(ctx, 1, sizeof *law);
@@ -296,7 +298,7 @@ static xb_status create(xb_ctx *ctx, xb_law **out, const double *values, int cou
                        MOST, count);
     for (int i = 0; i < n; i++)
         level[i] = (xb_law_mode){values[n + i], values[i], values[2 * n + i]};
-    return xb_levels_make(ctx, out, "levels", level, n);
+    return make(ctx, out, "levels", level, n);
 }
 
 typedef struct lists {
@@ -323,7 +325,7 @@ static xb_status from_lists(xb_ctx *ctx, xb_law **out, const char *what, lists *
         double width = in->ss == 0 ? 0.1 : in->s[in->ss > 1 ? i : 0];
         level[i] = (xb_law_mode){in->ps > 0 ? in->p[i] : 1.0 / in->xs, in->x[i], width};
     }
-    return xb_levels_make(ctx, out, what, level, in->xs);
+    return make(ctx, out, what, level, in->xs);
 }
 
 static xb_status read_text(xb_ctx *ctx, xb_law **out, const char *text,

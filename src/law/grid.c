@@ -12,6 +12,12 @@
 #include "base/gauss.h"
 #include "base/memory.h"
 
+typedef struct grid_points {
+    int64_t n;
+    double *x;
+    double *mass; /* weight times density */
+} grid_points;
+
 typedef struct panel {
     double from, to;
     int mapped; /* -1: at the lower edge, 1: at the upper edge, 0: inside */
@@ -38,7 +44,8 @@ static void panel_fill(double *x, double *mass, const xb_law *law, panel p,
     }
 }
 
-xb_status xb_law_grid_make(xb_ctx *ctx, xb_law_grid *out, const xb_law *law,
+/* At least `points` nodes per panel. */
+static xb_status grid_make(xb_ctx *ctx, grid_points *out, const xb_law *law,
                            int64_t points)
 {
     int64_t edges = law->family->panels(law, NULL, 0);
@@ -53,7 +60,7 @@ xb_status xb_law_grid_make(xb_ctx *ctx, xb_law_grid *out, const xb_law *law,
         return status;
     }
     law->family->panels(law, edge, edges);
-    xb_law_grid grid = {(edges - 1) * points, x, x + (edges - 1) * points};
+    grid_points grid = {(edges - 1) * points, x, x + (edges - 1) * points};
     for (int64_t j = 0; j + 1 < edges; j++) {
         int mapped = j == 0 && isfinite(law->lower)           ? -1
                      : j + 2 == edges && isfinite(law->upper) ? 1
@@ -67,13 +74,13 @@ xb_status xb_law_grid_make(xb_ctx *ctx, xb_law_grid *out, const xb_law *law,
     return XB_OK;
 }
 
-void xb_law_grid_free(xb_law_grid *grid)
+static void grid_free(grid_points *grid)
 {
     free(grid->x);
-    *grid = (xb_law_grid){0, NULL, NULL};
+    *grid = (grid_points){0, NULL, NULL};
 }
 
-static double central(const xb_law_grid *grid, double mean, int k)
+static double central(const grid_points *grid, double mean, int k)
 {
     double sum = 0;
     for (int64_t i = 0; i < grid->n; i++) {
@@ -84,7 +91,7 @@ static double central(const xb_law_grid *grid, double mean, int k)
     return sum;
 }
 
-static double entropy_by(const xb_law_grid *grid, const xb_law *law)
+static double entropy_by(const grid_points *grid, const xb_law *law)
 {
     if (law->family->entropy) return law->family->entropy(law);
     double sum = 0;
@@ -112,8 +119,8 @@ static xb_status grid_integrals(xb_ctx *ctx, xb_law *law)
 {
     enum { FINE = 64, COARSE = 16, MANY = 80 };
     int64_t panels = law->family->panels(law, NULL, 0);
-    xb_law_grid grid;
-    XB_TRY(xb_law_grid_make(ctx, &grid, law, panels > MANY ? COARSE : FINE));
+    grid_points grid;
+    XB_TRY(grid_make(ctx, &grid, law, panels > MANY ? COARSE : FINE));
     double mass = central(&grid, 0, 0);
     double mean = law->symmetric ? 0 : central(&grid, 0, 1);
     double variance = central(&grid, mean, 2), sd = sqrt(variance);
@@ -123,7 +130,7 @@ static xb_status grid_integrals(xb_ctx *ctx, xb_law *law)
         law->symmetric ? 0 : central(&grid, mean, 3) / (variance * sd);
     law->moments.excess_kurtosis = central(&grid, mean, 4) / (variance * variance) - 3;
     law->entropy = entropy_by(&grid, law);
-    xb_law_grid_free(&grid);
+    grid_free(&grid);
     if (!(fabs(mass - 1) < 1e-9) || !(variance > 0) || !isfinite(law->entropy))
         return xb_fail(ctx, XB_E_NUMERIC,
                        "the density of the law %s integrates to %.9g, expected 1",
@@ -149,9 +156,9 @@ double xb_law_raw_moment(const xb_law *law, int64_t k)
     if (k < 0 || k > LARGEST) return NAN;
     if (law->family->raw_moment) return law->family->raw_moment(law, (int)k);
     if (law->symmetric && k % 2) return 0;
-    xb_law_grid grid;
-    if (xb_law_grid_make(NULL, &grid, law, BASE_POINTS + (int)k) != XB_OK) return NAN;
+    grid_points grid;
+    if (grid_make(NULL, &grid, law, BASE_POINTS + (int)k) != XB_OK) return NAN;
     double moment = central(&grid, 0, (int)k);
-    xb_law_grid_free(&grid);
+    grid_free(&grid);
     return moment;
 }

@@ -17,7 +17,9 @@ void xb_density_options_init(xb_density_options *opt, size_t size)
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
-int64_t xb_density_draws(int64_t weights, int blocks)
+/* The number of draws that fit into a second or two on one core, from the number of
+ * random weights below the last layer. */
+static int64_t draws_for(int64_t weights, int blocks)
 {
     /* a weight's noise costs about 1 / 4096 of what the rest of a draw does */
     const int64_t budget = INT64_C(1) << 29, rest = 4096, least = 1 << 13, most = 1 << 17;
@@ -115,8 +117,7 @@ static xb_status run(xb_ctx *ctx, xb_densities *d, const xb_hidden *hidden,
     xb_status status = make_kits(ctx, &kits, law, d->laws);
     if (status == XB_OK) {
         int64_t weights = hidden->below ? xb_net_stochastic_count(hidden->below) : 0;
-        int64_t draws =
-            opt->draws > 0 ? opt->draws : xb_density_draws(weights, d->blocks);
+        int64_t draws = opt->draws > 0 ? opt->draws : draws_for(weights, d->blocks);
         xb_hidden with_laws = *hidden;
         with_laws.sampler = kits.sampler;
         xb_hidden_source source = xb_hidden_source_of(&with_laws);

@@ -64,8 +64,4 @@ xb_status xb_densities_run(xb_ctx *ctx, xb_densities *d, const xb_hidden_source 
                            const xb_output_layer *last, const xb_charfn *law,
                            int64_t draws);
 
-/* The number of draws that fit into a second or two on one core, from the number of
- * random weights below the last layer. */
-int64_t xb_density_draws(int64_t weights, int blocks);
-
 #endif

@@ -398,9 +398,10 @@ xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t dra
         (long long)draws, xb_plural(draws, "draw", "draws"), (long long)members);
 }
 
-/* The error over all inputs so far; the number of draws is doubled until it is small. */
-xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
-                            const xb_rows *rows, const xb_predict_options *opt)
+/* (P5) The error over all inputs so far; the number of draws is doubled until it is
+ * small. */
+static xb_status find_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
+                             const xb_rows *rows, const xb_predict_options *opt)
 {
     const int64_t members = xb_model_member_count(model);
     const int64_t start = 64 * members, look = 256; /* inputs that represent all */
@@ -462,7 +463,7 @@ xb_status xb_predict_draws_enough(xb_ctx *ctx, int64_t *draws, const xb_model *m
     chosen.draws = 0;
     chosen.adaptive = false;
     XB_TRY(check_options(ctx, &chosen));
-    return xb_predict_enough(ctx, draws, model, rows, &chosen);
+    return find_enough(ctx, draws, model, rows, &chosen);
 }
 
 xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
@@ -473,8 +474,7 @@ xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_model *mode
     XB_TRY(check_options(ctx, &chosen));
     if (chosen.draws == 0 && chosen.adaptive) chosen.draws = chosen.max_draws;
     if (chosen.draws > 0) XB_TRY(xb_predict_check_draws(ctx, model, chosen.draws));
-    if (chosen.draws == 0)
-        XB_TRY(xb_predict_enough(ctx, &chosen.draws, model, rows, &chosen));
+    if (chosen.draws == 0) XB_TRY(find_enough(ctx, &chosen.draws, model, rows, &chosen));
     if (xb_work_is_sent(ctx))
         return xb_predict_rows_by_processes(ctx, out, model, rows, &chosen);
     return xb_predict_rows_here(ctx, out, model, rows, &chosen, NULL);

@@ -62,10 +62,6 @@ void xb_prediction_place(xb_prediction *p, int64_t first, const xb_prediction *p
 /* Fails if a member would have no draw. */
 xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t draws);
 
-/* The number of draws that the tolerance requires (P5). */
-xb_status xb_predict_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
-                            const xb_rows *rows, const xb_predict_options *opt);
-
 /* (P3) The aleatoric standard deviations, sd [members][n][targets] of the rows; and (P7)
  * one for all members, their root mean square, out [n]. Numbers.
  */

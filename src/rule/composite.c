@@ -152,7 +152,8 @@ static xb_status modes(xb_ctx *ctx, xb_rule *out, const xb_law *law, int64_t n,
     (void)opt;
     if (!law->family->modes)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "a rule around each mode is for bimodal and levels, not %s",
+                       "a rule around each mode needs a law that states its modes, as "
+                       "bimodal does: %s does not",
                        xb_law_text(law));
     xb_law_mode mode[XB_LAW_MODES];
     int count = law->family->modes(law, mode);

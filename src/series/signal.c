@@ -143,13 +143,6 @@ void xb_signal_add_doubles(void *to, const void *from, int64_t bytes)
     for (int64_t i = 0; i < bytes / (int64_t)sizeof *sum; i++) sum[i] += part[i];
 }
 
-void xb_signal_add_counts(void *to, const void *from, int64_t bytes)
-{
-    int64_t *sum = to;
-    const int64_t *part = from;
-    for (int64_t i = 0; i < bytes / (int64_t)sizeof *sum; i++) sum[i] += part[i];
-}
-
 xb_status xb_signal_gather(xb_ctx *ctx, const xb_signal *s, void *all, int64_t each,
                            const int64_t *cut)
 {

@@ -46,7 +46,6 @@ typedef void (*xb_signal_add)(void *to, const void *from, int64_t bytes);
 xb_status xb_signal_sum(xb_ctx *ctx, const xb_signal *s, void *slot, int64_t bytes,
                         xb_signal_add add);
 void xb_signal_add_doubles(void *to, const void *from, int64_t bytes);
-void xb_signal_add_counts(void *to, const void *from, int64_t bytes); /* int64_t */
 
 /* Piece p has elements cut[p] .. cut[p + 1] - 1 of `all`; then all ranks have all. */
 xb_status xb_signal_gather(xb_ctx *ctx, const xb_signal *s, void *all, int64_t each,

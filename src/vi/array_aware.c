@@ -14,7 +14,7 @@ enum { FIRST_SAMPLE = 1 << 20, BITS_MOST = 20, LEVELS_MOST = 1 << 30 };
 
 static bool is_share(double x) { return x >= 0 && x <= 1; }
 
-xb_status xb_train_array_check(xb_ctx *ctx, const xb_train_array *a)
+static xb_status check(xb_ctx *ctx, const xb_train_array *a)
 {
     if (a->dac_bits < 0 || a->dac_bits == 1 || a->dac_bits > BITS_MOST ||
         a->adc_bits < 0 || a->adc_bits == 1 || a->adc_bits > BITS_MOST)
@@ -45,7 +45,7 @@ xb_status xb_aware_make(xb_trainer *t)
     const xb_train_array *a = t->opt.array;
     xb_law *gaussian = NULL;
     if (!a) return XB_OK;
-    XB_TRY(xb_train_array_check(t->ctx, a));
+    XB_TRY(check(t->ctx, a));
     if (t->opt.cells)
         return xb_fail(t->ctx, XB_E_ARGUMENT,
                        "weights made of cells are trained with their own noise, not for"

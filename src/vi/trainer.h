@@ -164,7 +164,6 @@ void xb_tied_fetch(const xb_trainer *t, float *out);
 
 /* array_aware.c: the net and the errors of an array; the weights of draw number `draw` of
  * this step as it would have them, with widths or without. */
-xb_status xb_train_array_check(xb_ctx *ctx, const xb_train_array *array);
 xb_status xb_aware_make(xb_trainer *t);
 xb_weights xb_aware_weights(xb_trainer *t, bool spread, int64_t draw);
 

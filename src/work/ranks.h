@@ -20,8 +20,7 @@ typedef enum xb_rank_word {
     XB_RANK_END,    /* its exit code and what went wrong */
     XB_RANK_GO,     /* to begin, or to end with a code */
     XB_RANK_GIVE,   /* an item; -1: there are no more */
-    XB_RANK_STOP,   /* to end soon, whatever is under way */
-    XB_RANK_WORDS
+    XB_RANK_STOP    /* to end soon, whatever is under way */
 } xb_rank_word;
 
 typedef struct xb_rank_head {

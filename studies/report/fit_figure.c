@@ -12,8 +12,7 @@
 #include "study/bins.h"
 
 enum {
-    FAMILIES_MOST = 16, /* largest number of families drawn */
-    PARAMS_MOST = 8,
+    FAMILIES_MOST = 16,   /* largest number of families drawn */
     EVEN_POINTS = 401,    /* evenly spaced points of a curve */
     QUANTILE_POINTS = 99, /* further points of a curve, where its law has its mass */
     CURVE_POINTS = EVEN_POINTS + (FAMILIES_MOST + 1) * QUANTILE_POINTS,

@@ -12,8 +12,6 @@
  * are not UTF-8 become U+FFFD. */
 void xb_html_text(FILE *out, const char *text);
 void xb_html_element(FILE *out, const char *tag, const char *class, const char *text);
-/* If `word` is NULL, the standard word is used. */
-void xb_html_badge(FILE *out, xb_finding_kind kind, const char *word);
 void xb_html_finding(FILE *out, const xb_finding *finding);
 /* The first clause of a text that has a number, without remarks in brackets: up to the
  * first ". " or "; " after a digit, or all of it. Ends with a full stop. */

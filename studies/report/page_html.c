@@ -77,7 +77,8 @@ static const struct {
     [XB_FINDING_UNCLEAR] = {"unclear", "cannot tell"},
 };
 
-void xb_html_badge(FILE *out, xb_finding_kind kind, const char *word)
+/* If `word` is NULL, the standard word is used. */
+static void write_badge(FILE *out, xb_finding_kind kind, const char *word)
 {
     fprintf(out, "<span class=\"badge %s\">", verdicts[kind].class);
     xb_html_text(out, word ? word : verdicts[kind].word);
@@ -88,7 +89,7 @@ void xb_html_finding(FILE *out, const xb_finding *v)
 {
     if (v->kind == XB_FINDING_NONE) return;
     fprintf(out, "<p class=\"verdict %s\">", verdicts[v->kind].class);
-    xb_html_badge(out, v->kind, v->word);
+    write_badge(out, v->kind, v->word);
     fputc(' ', out);
     xb_html_text(out, v->text ? v->text : "");
     fputs("</p>\n", out);
@@ -132,7 +133,7 @@ void xb_html_headline(FILE *out, const xb_finding *f)
     char text[512];
     xb_headline_text(text, sizeof text, f->text ? f->text : "");
     fprintf(out, "<p class=\"headline %s\">", verdicts[f->kind].class);
-    xb_html_badge(out, f->kind, f->word);
+    write_badge(out, f->kind, f->word);
     fputc(' ', out);
     xb_html_text(out, text);
     fputs("</p>\n", out);
@@ -188,8 +189,7 @@ static void text_row(FILE *out, const xb_page_rows_info *rows, int64_t r)
     }
     if (rows->finding) {
         fputs("<td>", out);
-        if (rows->finding[r] != XB_FINDING_NONE)
-            xb_html_badge(out, rows->finding[r], NULL);
+        if (rows->finding[r] != XB_FINDING_NONE) write_badge(out, rows->finding[r], NULL);
         fputs("</td>", out);
     }
     fputs("</tr>\n", out);

@@ -7,7 +7,7 @@
 #include "crossbayes/extend.h"
 #include "crossbayes/predict.h"
 
-enum { XB_PAIRED_BLOCKS = 50, XB_PAIRED_LAWS = 3 };
+enum { XB_PAIRED_BLOCKS = 50 };
 
 typedef struct xb_paired {
     int64_t points;
