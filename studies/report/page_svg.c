@@ -78,7 +78,9 @@ static xb_status read_stream(xb_ctx *ctx, char **out, FILE *f, const char *path)
 static xb_status read_text(xb_ctx *ctx, char **out, const char *path)
 {
     FILE *f = xb_os_open(path, "rb");
-    if (!f) return xb_fail(ctx, XB_E_INPUT, "%s: %s", path, strerror(errno));
+    if (!f)
+        return xb_fail(ctx, errno == ENOMEM ? XB_E_MEMORY : XB_E_INPUT, "%s: %s", path,
+                       strerror(errno));
     xb_status status = read_stream(ctx, out, f, path);
     fclose(f);
     return status;
