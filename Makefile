@@ -54,7 +54,8 @@ check-long: check
 # What takes hours, for a nightly run: all of the above, then other compilers, systems and
 # analysers, races, fuzzing, and the Python package with its peers.
 check-nightly: check-long
-	$(MAKE) check-clang lint races check-cross check-aarch64
+	$(MAKE) check-clang lint races check-cross
+	$(MAKE) check-aarch64 ALL=1
 	$(MAKE) fuzz FUZZ_SECONDS=60
 	$(MAKE) check-python wheels check-peers
 
@@ -65,12 +66,13 @@ check-clang: deps
 	cd $(BUILD)/clang && ctest --output-on-failure -j2 --timeout 300
 
 # Cross-compiled for AArch64 Linux and run by qemu-user: the core's tests, and the bytes of
-# draws and models beside this machine's.
+# draws and models beside this machine's. ALL=1 also runs the tests that take an emulator
+# minutes to hours.
 check-aarch64: deps
 	./tools/install-deps.sh aarch64
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check crossbayes_cli
-	./tools/aarch64.sh $(BUILD)/aarch64 $(BUILD)/check/crossbayes
+	./tools/aarch64.sh $(BUILD)/aarch64 $(BUILD)/check/crossbayes $(if $(ALL),all)
 
 # The same sources for Windows and WebAssembly, tests included, and for macOS, compiled.
 check-cross: deps

@@ -18,8 +18,12 @@ elseif(XB_TSAN)
 elseif(CMAKE_SYSTEM_NAME STREQUAL Linux)
   # Position-independent, no writable table of functions, no executable stack, canaries
   # and checked copies where a compiler can tell a buffer's size.
-  target_compile_options(xb_flags INTERFACE -fstack-protector-strong
-    -fstack-clash-protection)
+  target_compile_options(xb_flags INTERFACE -fstack-protector-strong)
+  if(NOT (CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64 AND CMAKE_C_COMPILER_ID STREQUAL Clang))
+    # clang 14 has none for AArch64, and warns
+    target_compile_options(xb_flags INTERFACE -fstack-clash-protection)
+    set(no_stack_clash -fno-stack-clash-protection)
+  endif()
   target_link_options(xb_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_options(xb_flags INTERFACE -fcf-protection=full)
@@ -48,7 +52,7 @@ elseif(NOT CMAKE_SYSTEM_NAME STREQUAL Linux)
 else()
   # Kernels only compute, in room that their callers made: no canaries in inner loops, and
   # no checked memcpy, which keeps GCC from turning a loop around it into vectors.
-  set(kernel_level "-O3;-fno-stack-protector;-fno-stack-clash-protection;-U_FORTIFY_SOURCE")
+  set(kernel_level "-O3;-fno-stack-protector;${no_stack_clash};-U_FORTIFY_SOURCE")
 endif()
 set(XB_KERNEL_LEVEL "${kernel_level}" CACHE STRING "optimisation of the kernels")
 mark_as_advanced(XB_KERNEL_LEVEL)

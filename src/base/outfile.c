@@ -28,7 +28,8 @@ static void outfile_free(xb_outfile *f)
 
 static xb_status cannot_write(xb_ctx *ctx, const char *path)
 {
-    return xb_fail(ctx, XB_E_IO, "%s: cannot write: %s", path, strerror(errno));
+    const xb_status status = errno == ENOMEM ? XB_E_MEMORY : XB_E_IO;
+    return xb_fail(ctx, status, "%s: cannot write: %s", path, strerror(errno));
 }
 
 /* Creates a file beside `path`, with its name in `temporary`. Unlike mkstemp's, its

@@ -126,10 +126,11 @@ static bool next_line(reader *r, xb_slice *out)
     return true;
 }
 
-/* Removes CR and a comment from the end; false if nothing is left. */
+/* Removes CRs and a comment from the end; false if nothing is left. Programs that write
+ * "\r\n" to a text file of Windows make two CRs of it. */
 static bool cut(const reader *r, xb_slice *line)
 {
-    if (line->end > line->text && line->end[-1] == '\r') line->end--;
+    while (line->end > line->text && line->end[-1] == '\r') line->end--;
     if (r->comments) *line = xb_dialect_uncomment(*line);
     const char *p = line->text;
     while (p < line->end && (*p == ' ' || *p == '\t')) p++;
@@ -215,7 +216,7 @@ static const char *scan_row(const reader *r, const char *p)
         if (!p || !isfinite(r->values[k])) return NULL;
         if (k + 1 < d->columns && *p++ != d->separator) return NULL;
     }
-    p += *p == '\r';
+    while (*p == '\r') p++;
     return *p == '\n' ? p + 1 : NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/os.h"
 #include "base/outfile.h"
+#include "data/json_parse.h"
 #include "data/source.h"
 #include "crossbayes/extend.h"
 
@@ -43,8 +44,19 @@ static xb_status read_text(xb_source *s, char **text, int64_t *size)
     return XB_OK;
 }
 
-static xb_status parse_file(xb_ctx *ctx, json_t **out, const char *path,
-                            json_error_t *error)
+static xb_status parse_text(xb_ctx *ctx, json_t **out, const char *path, const char *text,
+                            int64_t size)
+{
+    json_error_t error;
+    const xb_status status = xb_json_parse(out, text, size, &error);
+    if (status == XB_E_MEMORY)
+        return xb_fail(ctx, status, "%s: not enough memory to read it", path);
+    if (status != XB_OK)
+        return xb_fail(ctx, status, "%s:%d: not JSON: %s", path, error.line, error.text);
+    return XB_OK;
+}
+
+static xb_status parse_file(xb_ctx *ctx, json_t **out, const char *path)
 {
     xb_source source;
     char *text = NULL;
@@ -52,23 +64,16 @@ static xb_status parse_file(xb_ctx *ctx, json_t **out, const char *path,
     XB_TRY(xb_source_open(ctx, &source, path));
     xb_status status = read_text(&source, &text, &size);
     xb_source_close(&source);
-    if (status == XB_OK)
-        *out = json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, error);
+    if (status == XB_OK) status = parse_text(ctx, out, path, text, size);
     free(text);
     return status;
 }
 
 xb_status xb_json_load(xb_ctx *ctx, json_t **out, const char *path)
 {
-    json_error_t error;
     json_t *root = NULL;
     XB_TRY(check_file(ctx, path));
-    XB_TRY(parse_file(ctx, &root, path, &error));
-    if (!root && json_error_code(&error) == json_error_out_of_memory)
-        return xb_fail(ctx, XB_E_MEMORY, "%s: not enough memory to read it", path);
-    if (!root)
-        return xb_fail(ctx, XB_E_INPUT, "%s:%d: not JSON: %s", path, error.line,
-                       error.text);
+    XB_TRY(parse_file(ctx, &root, path));
     if (!json_is_object(root)) {
         json_decref(root);
         return xb_fail(ctx, XB_E_INPUT, "%s:1: expected a JSON object {...}", path);

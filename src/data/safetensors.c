@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/memory.h"
 #include "base/os.h"
+#include "data/json_parse.h"
 #include "data/source.h"
 
 enum { LENGTH_SIZE = 8, SHAPE_TEXT = 200, NAME_SHOWN = 80 };
@@ -81,11 +80,11 @@ static xb_status parse_header(opening *o, const char *text, int64_t size)
     json_error_t error;
     if (text[0] != '{')
         return fail_file(o, "not a safetensors file: its header is not a JSON object");
-    o->file->header = json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, &error);
-    if (o->file->header) return XB_OK;
-    if (json_error_code(&error) == json_error_out_of_memory)
-        return xb_fail(o->source.ctx, XB_E_MEMORY, "not enough memory for the header");
-    return xb_fail(o->source.ctx, XB_E_INPUT, "%s: safetensors header: %s at byte %d",
+    const xb_status status = xb_json_parse(&o->file->header, text, size, &error);
+    if (status == XB_OK) return XB_OK;
+    if (status == XB_E_MEMORY)
+        return xb_fail(o->source.ctx, status, "not enough memory for the header");
+    return xb_fail(o->source.ctx, status, "%s: safetensors header: %s at byte %d",
                    o->source.name, error.text, LENGTH_SIZE + error.position);
 }
 

@@ -98,7 +98,10 @@ static xb_status print_header(writing *w, char **out, int64_t *size, const json_
                        w->path, padded);
     char *text = xb_new(w->ctx, (int64_t)padded, 1);
     if (!text) return XB_E_MEMORY;
-    json_dumpb(header, text, length, JSON_COMPACT);
+    if (json_dumpb(header, text, length, JSON_COMPACT) != length) {
+        free(text);
+        return xb_fail(w->ctx, XB_E_MEMORY, "not enough memory");
+    }
     memset(text + length, ' ', padded - length);
     *out = text;
     *size = (int64_t)padded;

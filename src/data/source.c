@@ -15,6 +15,22 @@ static xb_status cannot_read(const xb_source *s)
     return xb_fail(s->ctx, status, "%s: cannot read: %s", s->name, strerror(errno));
 }
 
+static xb_status refuse_folder(const xb_source *s)
+{
+    return xb_fail(s->ctx, XB_E_INPUT, "%s: this is a folder; a file was expected",
+                   s->name);
+}
+
+/* Windows does not open a folder; on other systems look_at() finds it. */
+static xb_status cannot_open(const xb_source *s)
+{
+    const int reason = errno;
+    xb_os_info info;
+    if (xb_os_look(&info, s->name) && info.kind == XB_OS_FOLDER) return refuse_folder(s);
+    errno = reason;
+    return cannot_read(s);
+}
+
 /* Reads `want` bytes that have not been read yet. */
 static xb_status read_fresh(xb_source *s, void *to, int64_t want, int64_t *got)
 {
@@ -40,9 +56,7 @@ static xb_status look_at(xb_source *s)
 {
     xb_os_info info;
     if (!xb_os_look_stream(&info, s->stream)) return cannot_read(s);
-    if (info.kind == XB_OS_FOLDER)
-        return xb_fail(s->ctx, XB_E_INPUT, "%s: this is a folder; a file was expected",
-                       s->name);
+    if (info.kind == XB_OS_FOLDER) return refuse_folder(s);
     bool whole = info.kind == XB_OS_FILE && s->stream != stdin; /* whether it is read from
                                                                    its start */
     s->size = whole ? info.size : -1;
@@ -56,7 +70,7 @@ xb_status xb_source_open(xb_ctx *ctx, xb_source *out, const char *path)
     bool standard = strcmp(path, "-") == 0;
     xb_source s = {.ctx = ctx, .name = standard ? "stdin" : path};
     s.stream = standard ? stdin : xb_os_open(path, "rb");
-    if (!s.stream) return cannot_read(&s);
+    if (!s.stream) return cannot_open(&s);
     xb_status status = look_at(&s);
     if (status == XB_OK) *out = s;
     if (status != XB_OK) xb_source_close(&s);

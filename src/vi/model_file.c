@@ -8,6 +8,7 @@
 #include "crossbayes/filekind.h"
 #include "crossbayes/json.h"
 #include "crossbayes/safetensors.h"
+#include "data/json_parse.h"
 #include "law/functions.h"
 #include "law/lawfile.h"
 #include "vi/model.h"
@@ -40,12 +41,11 @@ static xb_status read_json(const reader *r, json_t **out, const char *key)
     const char *text = NULL;
     XB_TRY(xb_safetensors_get_text(r->ctx, &text, r->file, key));
     json_error_t error;
-    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (!value && json_error_code(&error) == json_error_out_of_memory)
-        return xb_fail(r->ctx, XB_E_MEMORY, "not enough memory for the metadata");
-    if (!value)
-        return xb_fail(r->ctx, XB_E_INPUT, "%s: metadata '%s' is not JSON", r->path, key);
-    *out = value;
+    const xb_status status = xb_json_parse(out, text, (int64_t)strlen(text), &error);
+    if (status == XB_E_MEMORY)
+        return xb_fail(r->ctx, status, "not enough memory for the metadata");
+    if (status != XB_OK)
+        return xb_fail(r->ctx, status, "%s: metadata '%s' is not JSON", r->path, key);
     return XB_OK;
 }
 

@@ -78,7 +78,9 @@ static xb_status read_stream(xb_ctx *ctx, char **out, FILE *f, const char *path)
 static xb_status read_text(xb_ctx *ctx, char **out, const char *path)
 {
     FILE *f = xb_os_open(path, "rb");
-    if (!f) return xb_fail(ctx, XB_E_INPUT, "%s: %s", path, strerror(errno));
+    if (!f)
+        return xb_fail(ctx, errno == ENOMEM ? XB_E_MEMORY : XB_E_INPUT, "%s: %s", path,
+                       strerror(errno));
     xb_status status = read_stream(ctx, out, f, path);
     fclose(f);
     return status;
@@ -174,6 +176,16 @@ static xb_status copy_attributes(const svg_copy *s, const char **p)
     }
 }
 
+/* Not sscanf: that of MinGW crashes when memory runs out. */
+static bool take_number(double *out, const char **text)
+{
+    char *end;
+    *out = strtod(*text, &end);
+    const bool found = end > *text;
+    *text = end;
+    return found;
+}
+
 /* The root keeps its view box. The style sheet sets its size, except for the width at
  * which its text has the nominal size. */
 static xb_status copy_root(svg_copy *s, const char **p)
@@ -187,7 +199,9 @@ static xb_status copy_root(svg_copy *s, const char **p)
             snprintf(box, sizeof box, "%.*s", (int)a.size, a.value);
     }
     double corner[2], width, height;
-    if (sscanf(box, "%lf %lf %lf %lf", &corner[0], &corner[1], &width, &height) != 4 ||
+    const char *rest = box;
+    if (!take_number(&corner[0], &rest) || !take_number(&corner[1], &rest) ||
+        !take_number(&width, &rest) || !take_number(&height, &rest) ||
         !(width > 0 && width < 1e5 && height > 0 && height < 1e5))
         return refuse(s, "it has no view box");
     s->rooted = true;
