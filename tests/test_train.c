@@ -410,7 +410,7 @@ static void impossible_requests_are_refused(void **state)
     opt.batch = 0;
     REFUSED(XB_E_ARGUMENT, "batch");
     opt.antithetic = true;
-    REFUSED(XB_E_ARGUMENT, "odd");
+    REFUSED(XB_E_ARGUMENT, "even number");
     opt.likelihood = XB_LIKELIHOOD_SOFTMAX;
     REFUSED(XB_E_ARGUMENT, "softmax");
     opt.adam.rate = 0;
