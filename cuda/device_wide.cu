@@ -146,9 +146,8 @@ struct unit_moments {
     }
 };
 
-/* Values of four counters, [j][counter], slow ones 0. Returns which are slow: bit 4
- * counter
- * + j. */
+/* Values of four counters, [j][counter]; slow ones are 0. Bit 4 counter + j of the result
+ * says that a value is slow. */
 template <class S>
 static __device__ __forceinline__ unsigned unit_values(float z[4][4],
                                                        const own_copy<S> &own,

@@ -3,8 +3,9 @@
  * because nobody can foresee which block has some. They are made after a stretch of
  * blocks, in double, many at a time; their words are made anew from their counters.
  *
- * Measured on a wide table with AVX-512 (slow_avx512.h): 12 ns a slow draw; 25 to 35
- * where each interrupted the fast loop. */
+ * Measured on a wide table: about 12 ns a slow draw with AVX-512 (slow_avx512.h; from a
+ * kernel without the rest, on a busy machine), 25 to 35 where each interrupted the fast
+ * loop. */
 
 /* A draw the float table cannot make: where it goes and its word. */
 typedef struct slow_draw {
