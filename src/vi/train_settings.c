@@ -50,16 +50,17 @@ static xb_status check_sizes(xb_ctx *ctx, const xb_train_options *o)
         return xb_fail(ctx, XB_E_ARGUMENT, "batch is %lld, expected 1 or more",
                        (long long)o->batch);
     if (o->draws < 1 || o->draws > INT32_MAX)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws per step, expected 1 or more",
+        return xb_fail(ctx, XB_E_ARGUMENT, "draws per step is %lld, expected 1 or more",
                        (long long)o->draws);
     if (o->group < 0)
         return xb_fail(ctx, XB_E_ARGUMENT, "groups of %lld rows, expected 0 or more",
                        (long long)o->group);
     if (o->antithetic && o->draws % 2 != 0)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld draws per step, expected an even number: antithetic draws "
-                       "come in pairs",
-                       (long long)o->draws);
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "draws per step is %lld, expected an even number: antithetic draws "
+            "come in pairs",
+            (long long)o->draws);
     if (!(o->sigma > 0) || !isfinite(o->sigma))
         return xb_fail(ctx, XB_E_ARGUMENT, "sigma starts at %g, expected more than 0",
                        o->sigma);
