@@ -1,7 +1,8 @@
 /* cuda_rates.c: how many draws and weights a second the GPU module's kernels make: draws
  * to memory, products of one input a draw (x [row] has weights of its own) and of many,
  * plain products, a small net under many draws, by the host's clock around many calls. A
- * line each: what, law, size, rate. bench_cuda.py runs it beside PyTorch. */
+ * line each: what, law, size, rate. bench_cuda.py runs it beside PyTorch. Arguments are
+ * laws to measure instead of three. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static double seconds_of(job_fn run, void *job)
     double best[5];
     int64_t calls = 1;
     run(job), xbc_wait();
-    for (double took = 0; took < SECONDS / 10; calls *= 2) {
+    for (double took = 0; took < SECONDS / 10 && !xbc_error(); calls *= 2) {
         double from = now();
         for (int64_t i = 0; i < calls; i++) run(job);
         xbc_wait();
@@ -263,42 +264,46 @@ static void time_many(const char *law, xbc_source source)
     xbc_release(job.y), xbc_release(job.theta);
 }
 
-int main(void)
+static void time_law(xb_ctx *ctx, const char *text)
+{
+    xb_law *law = NULL;
+    xb_sampler *s = NULL;
+    if (xb_law_parse(ctx, &law, text) != XB_OK ||
+        xb_sampler_create(ctx, &s, law, NULL) != XB_OK)
+        stop(xb_ctx_message(ctx));
+    xbc_source source = source_of(s);
+    printf("# %s: %d columns, degree %d, halves %d, slow share %.3g\n", text,
+           source.columns, source.degree, source.halves,
+           xb_sampler_describe(s).slow_share);
+    time_draws(text, source);
+    time_fused(text, source, 1024, 1);
+    time_fused(text, source, 1024, 64);
+    time_fused(text, source, 1024, 256);
+    time_fused(text, source, 4096, 1);
+    time_fused(text, source, 4096, 16);
+    time_grouped(text, source, 4096, 16);
+    time_grouped(text, source, 4096, 64);
+    time_grouped(text, source, 4096, 128);
+    time_grouped(text, source, 4096, 256);
+    time_grouped(text, source, 1024, 16);
+    time_grouped(text, source, 1024, 256);
+    time_shared(text, source, 4096, 256);
+    time_many(text, source);
+    xb_sampler_destroy(s);
+    xb_law_destroy(law);
+}
+
+int main(int argc, char **argv)
 {
     static const char *const laws[] = {"gaussian", "mtj:B=0.15,w=0.5",
                                        "ecram:B=0.1,w=0.6"};
     char why[XBC_TEXT];
     xb_ctx *ctx = NULL;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a line as soon as it is known */
     if (!xbc_open(why)) stop(why);
     if (xb_ctx_create(&ctx) != XB_OK) stop("no memory");
-    for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
-        xb_law *law = NULL;
-        xb_sampler *s = NULL;
-        if (xb_law_parse(ctx, &law, laws[i]) != XB_OK ||
-            xb_sampler_create(ctx, &s, law, NULL) != XB_OK)
-            stop(xb_ctx_message(ctx));
-        xbc_source source = source_of(s);
-        printf("# %s: %d columns, degree %d, halves %d, slow share %.3g\n", laws[i],
-               source.columns, source.degree, source.halves,
-               xb_sampler_describe(s).slow_share);
-        time_draws(laws[i], source);
-        time_fused(laws[i], source, 1024, 1);
-        time_fused(laws[i], source, 1024, 64);
-        time_fused(laws[i], source, 1024, 256);
-        time_fused(laws[i], source, 4096, 1);
-        time_fused(laws[i], source, 4096, 16);
-        time_grouped(laws[i], source, 4096, 16);
-        time_grouped(laws[i], source, 4096, 64);
-        time_grouped(laws[i], source, 4096, 128);
-        time_grouped(laws[i], source, 4096, 256);
-        time_grouped(laws[i], source, 1024, 16);
-        time_grouped(laws[i], source, 1024, 256);
-        time_shared(laws[i], source, 4096, 256);
-        time_many(laws[i], source);
-        fflush(stdout);
-        xb_sampler_destroy(s);
-        xb_law_destroy(law);
-    }
+    for (int i = 0; i < (argc > 1 ? argc - 1 : 3); i++)
+        time_law(ctx, argc > 1 ? argv[i + 1] : laws[i]);
     time_product("dense-4096", (xbc_window){1, 1, 4096, 1, 1, 4096, 1, 1, 1, 0, 0}, 4096);
     time_product("conv-200x200x16",
                  (xbc_window){200, 200, 16, 200, 200, 16, 3, 3, 1, 1, 1}, 100);

@@ -1,7 +1,8 @@
 /* device_many.cu: a small net of dense layers under many draws of its weights, in two
  * launches: all draws of all weights, then a thread for each row and draw; or, of narrow
- * nets, in one, where a block draws the weights that it uses; maths N1, N6, N7. Every output is one chain of multiply-adds in the order of the inputs, as layer by
- * layer (device_product.cu). */
+ * nets, in one, where a block draws the weights that it uses; maths N1, N6, N7. Every
+ * output is one chain of multiply-adds in the order of the inputs, and the bias is added
+ * last, as layer by layer (device_product.cu), or in narrow nets first. */
 #include "activation.cuh"
 #include "table.cuh"
 
@@ -94,7 +95,7 @@ static __global__ void __launch_bounds__(ROWS)
 
 /* Layers of up to W outputs, R rows a thread. A block has one draw, whose weights it keeps
  * in shared memory, of each link [in + 1][W], the bias last, 0 beyond the last output; all
- * threads of a warp read the same four at once. Sums go in the order of many_rows. */
+ * threads of a warp read the same four at once. */
 enum { NARROW_THREADS = 64, NARROW_FLOATS = 4 << 10 };
 
 template <int W, int R> struct narrow_rows {
@@ -127,28 +128,41 @@ static __device__ __forceinline__ void add_input(float sum[R][W], const float x[
     }
 }
 
+/* Sums begin with the bias, 0 without one. */
+template <int W, int R>
+static __device__ __forceinline__ void begin_sums(float sum[R][W], const float *bias)
+{
+    XB_UNROLLED
+    for (int o = 0; o < W; o += 4) {
+        const float4 v = *(const float4 *)(const void *)(bias + o);
+        XB_UNROLLED
+        for (int r = 0; r < R; r++)
+            sum[r][o] = v.x, sum[r][o + 1] = v.y, sum[r][o + 2] = v.z, sum[r][o + 3] = v.w;
+    }
+}
+
 template <xbc_act ACT, int W, int R>
-static __device__ __forceinline__ void finish_as(narrow_rows<W, R> *to, const float sum[R][W],
-                                                 const float *bias)
+static __device__ __forceinline__ void finish_as(narrow_rows<W, R> *to,
+                                                 const float sum[R][W])
 {
     XB_UNROLLED
     for (int o = 0; o < W; o++) XB_UNROLLED
     for (int r = 0; r < R; r++)
-        to->value[r][o] = ACT == XBC_ELU ? quick_elu(sum[r][o] + bias[o])
-                                         : activated(sum[r][o] + bias[o], ACT);
+        to->value[r][o] =
+            ACT == XBC_ELU ? quick_elu(sum[r][o]) : activated(sum[r][o], ACT);
 }
 
-/* + bias (0 without one), then the activation; outputs that are not there are never read */
+/* The activation; outputs that are not there are never read */
 template <int W, int R>
 static __device__ __forceinline__ void finish(narrow_rows<W, R> *to, const float sum[R][W],
-                                              const float *bias, const xbc_link &l)
+                                              const xbc_link &l)
 {
     switch (l.act) {
-    case XBC_ELU: finish_as<XBC_ELU, W, R>(to, sum, bias); break;
-    case XBC_RELU: finish_as<XBC_RELU, W, R>(to, sum, bias); break;
-    case XBC_TANH: finish_as<XBC_TANH, W, R>(to, sum, bias); break;
-    case XBC_SIGMOID: finish_as<XBC_SIGMOID, W, R>(to, sum, bias); break;
-    default: finish_as<XBC_NONE, W, R>(to, sum, bias); break;
+    case XBC_ELU: finish_as<XBC_ELU, W, R>(to, sum); break;
+    case XBC_RELU: finish_as<XBC_RELU, W, R>(to, sum); break;
+    case XBC_TANH: finish_as<XBC_TANH, W, R>(to, sum); break;
+    case XBC_SIGMOID: finish_as<XBC_SIGMOID, W, R>(to, sum); break;
+    default: finish_as<XBC_NONE, W, R>(to, sum); break;
     }
 }
 
@@ -164,44 +178,51 @@ static __device__ __forceinline__ void first_link(narrow_rows<W, R> *to, const f
                                                   const xbc_many &job, int64_t first)
 {
     const xbc_link &l = job.link[0];
-    float sum[R][W] = {};
+    float sum[R][W];
+    begin_sums<W, R>(sum, w + l.in * W);
     for (int k = 0; k < l.in; k++) {
         float x[R];
         XB_UNROLLED
         for (int r = 0; r < R; r++) x[r] = job.x[row_of(job, first, r) * l.in + k];
         add_input<W, R>(sum, x, w + k * W);
     }
-    finish<W, R>(to, sum, w + l.in * W, l);
+    finish<W, R>(to, sum, l);
 }
 
-template <int W, int R>
+/* IN inputs: as many as are known when this is compiled need no branches, so that weights
+ * are read ahead; 0: as many as the link says. */
+template <int W, int R, int IN>
 static __device__ __forceinline__ void middle_link(narrow_rows<W, R> *rows, const float *w,
                                                    const xbc_link &l)
 {
-    float sum[R][W] = {};
+    float sum[R][W];
+    begin_sums<W, R>(sum, w + (IN ? IN : l.in) * W);
     XB_UNROLLED
     for (int k = 0; k < W; k++) {
-        if (k >= l.in) break;
+        if (k >= (IN ? IN : l.in)) break;
         float x[R];
         XB_UNROLLED
         for (int r = 0; r < R; r++) x[r] = rows->value[r][k];
         add_input<W, R>(sum, x, w + k * W);
     }
-    finish<W, R>(rows, sum, w + l.in * W, l);
+    finish<W, R>(rows, sum, l);
 }
 
 /* The net's outputs, one after the other. */
-template <int W, int R>
+template <int W, int R, int IN>
 static __device__ __forceinline__ void last_link(const xbc_many &job,
                                                  const narrow_rows<W, R> &rows,
                                                  const float *w, const xbc_link &l,
                                                  int64_t first)
 {
+    const int in = IN ? IN : l.in;
     for (int o = 0; o < l.out; o++) {
-        float sum[R] = {};
+        float sum[R];
+        XB_UNROLLED
+        for (int r = 0; r < R; r++) sum[r] = w[in * W + o];
         XB_UNROLLED
         for (int k = 0; k < W; k++) {
-            if (k >= l.in) break;
+            if (k >= in) break;
             XB_UNROLLED
             for (int r = 0; r < R; r++)
                 sum[r] = fmaf(rows.value[r][k], w[k * W + o], sum[r]);
@@ -210,8 +231,7 @@ static __device__ __forceinline__ void last_link(const xbc_many &job,
         for (int r = 0; r < R; r++) {
             const int64_t row = first + r * NARROW_THREADS + threadIdx.x;
             if (row < job.rows)
-                job.y[(blockIdx.x * job.rows + row) * l.out + o] =
-                    activated(sum[r] + w[l.in * W + o], l.act);
+                job.y[(blockIdx.x * job.rows + row) * l.out + o] = activated(sum[r], l.act);
         }
     }
 }
@@ -224,13 +244,15 @@ static __device__ __forceinline__ void draw_into(float *w, const xbc_many &job,
                                                  const own_copy<S> &own,
                                                  const stream_keys &keys, int c, float turn)
 {
+    const uint32_t by = ~0u / (uint32_t)l.out + 1; /* 0: one output */
     uint32_t word[4];
     counter_words(word, keys, (uint32_t)c);
     XB_UNROLLED
     for (int j = 0; j < 4; j++) {
         const int e = c / 16 * 64 + c % 16 + 16 * j;
         if (e >= k.size) continue;
-        const int row = b ? l.in : e / l.out, column = b ? e : e % l.out;
+        const int line = by ? (int)__umulhi((uint32_t)e, by) : e; /* e / l.out */
+        const int row = b ? l.in : line, column = b ? e : e - line * l.out;
         const float mu = job.mu[k.offset + e];
         w[row * W + column] =
             k.stochastic ? mu + job.sigma[k.offset + e] *
@@ -281,10 +303,16 @@ static __global__ void __launch_bounds__(NARROW_THREADS)
         first_link<W, R>(&rows, at, job, first);
         for (int i = 1; i < last; i++) {
             at += (job.link[i - 1].in + 1) * W;
-            middle_link<W, R>(&rows, at, job.link[i]);
+            if (job.link[i].in == W)
+                middle_link<W, R, W>(&rows, at, job.link[i]);
+            else
+                middle_link<W, R, 0>(&rows, at, job.link[i]);
         }
         at += (job.link[last - 1].in + 1) * W;
-        last_link<W, R>(job, rows, at, job.link[last], first);
+        if (job.link[last].in == W)
+            last_link<W, R, W>(job, rows, at, job.link[last], first);
+        else
+            last_link<W, R, 0>(job, rows, at, job.link[last], first);
     }
 }
 

@@ -14,27 +14,36 @@
 /* Gaussian draws of units (N11) come from a table of this shape. */
 typedef Shape<XB_COLUMNS, 4, 1> gaussian_shape;
 
-template <bool LOCAL>
-static __device__ __forceinline__ void draw(const xbc_steps &job, const step_room &r,
-                                            const own_copy<gaussian_shape> &own,
-                                            stream_keys keys, const xbc_step &step)
+/* The draws of a shared step's weights, which are found while the step before it runs. */
+static __device__ __forceinline__ void draw_ahead(const xbc_steps &job, const step_room &r,
+                                                  stream_keys keys, const xbc_step &step,
+                                                  int turn)
 {
+    if (job.local || !job.noisy) return;
     keys.step = step.number;
-    if (LOCAL)
-        draw_units<gaussian_shape>(job, r, own, keys, step.rows);
-    else if (job.noisy)
-        draw_weights(job, r, keys);
+    draw_weights(job, r.z + turn * job.weights, keys);
 }
 
+/* Whether a thread finds the loss of the rows whose outputs it has found itself. */
+template <int R> static __device__ __forceinline__ bool loss_follows(const xbc_steps &job)
+{
+    return R == 1 && job.loss != XBC_ENERGY && job.link[job.links - 1].outp == 4;
+}
+
+/* To the outputs of the last link, which others do not see yet; threads that have none of
+ * them draw for the next step. */
 template <bool LOCAL, int R>
 static __device__ __forceinline__ void forward(const xbc_steps &job, const step_room &r,
-                                               const float *x, int rows)
+                                               const stream_keys &keys, const float *x,
+                                               const xbc_step &step, const xbc_step &next,
+                                               int turn)
 {
     for (int l = 0; l < job.links; l++) {
-        forward_link<LOCAL, R>(r, job.link[l], x, rows);
+        if (l > 0) __syncthreads();
+        forward_link<LOCAL, R>(r, job.link[l], x, step.rows);
         x = r.y + job.link[l].y;
-        __syncthreads();
     }
+    if (!LOCAL) draw_ahead(job, r, keys, next, 1 - turn);
 }
 
 template <bool LOCAL, int R>
@@ -53,25 +62,28 @@ static __device__ __forceinline__ void backward(const xbc_steps &job, const step
     }
 }
 
-/* False: the step is not finite, and nothing has changed. `early` are rows of the next one.
- */
+/* False: the step is not finite, and no parameter has changed. `early` are rows of the
+ * next one. */
 template <bool LOCAL, int R>
 static __device__ __forceinline__ bool one_step(const xbc_steps &job, const step_room &r,
-                                                step_shared *s, const xbc_step &step,
+                                                const stream_keys &keys, step_shared *s,
+                                                const xbc_step &step,
                                                 const xbc_step &next,
                                                 const early_rows &early, int turn)
 {
-    const float *x = r.x + turn * job.batch * job.link[0].inp;
-    forward<LOCAL, R>(job, r, x, step.rows);
+    const float *x = r.x + turn * job.batch * job.link[0].inp,
+                *z = r.z + turn * job.weights, *z_next = r.z + (1 - turn) * job.weights;
+    forward<LOCAL, R>(job, r, keys, x, step, next, turn);
+    if (!loss_follows<R>(job)) __syncthreads();
     find_loss(job, r, s, step, turn);
     __syncthreads();
     add_rows(job, r, s, step.rows);
     backward<LOCAL, R>(job, r, x, step.rows);
     put_rows(job, r, next, early, 1 - turn);
-    const bool bad = find_gradients<LOCAL>(job, r, s);
+    const bool bad = find_gradients<LOCAL>(job, r, s, z);
     if (__syncthreads_or(find_sums(job, s, step) || bad)) return false;
     add_threads(s);
-    update_weights<LOCAL>(job, r, step);
+    update_weights<LOCAL>(job, r, step, job.noisy ? z_next : NULL);
     update_noise(job, s, step);
     __syncthreads();
     return true;
@@ -135,14 +147,22 @@ static __global__ void __launch_bounds__(STEP_THREADS)
     load_noise(job, &s);
     fill_energy(job, &s);
     put_rows(job, r, step, fetch_rows(job, step), 0);
+    if (!LOCAL) draw_ahead(job, r, keys, step, 0);
+    __syncthreads();
+    if (!LOCAL && job.noisy) put_weights(job, r, r.z);
     __syncthreads();
     int64_t done = 0;
     for (; done < job.count; done++) {
         const xbc_step after = step_at(job, done + 2);
         const early_rows early = fetch_rows(job, next);
-        draw<LOCAL>(job, r, own, keys, step);
-        __syncthreads();
-        if (!one_step<LOCAL, R>(job, r, &s, step, next, early, (int)(done % 2))) break;
+        if (LOCAL) {
+            stream_keys here = keys;
+            here.step = step.number;
+            draw_units<gaussian_shape>(job, r, own, here, step.rows);
+            __syncthreads();
+        }
+        if (!one_step<LOCAL, R>(job, r, keys, &s, step, next, early, (int)(done % 2)))
+            break;
         report(job, r, &s, step, done);
         step = next, next = after;
     }

@@ -19,7 +19,8 @@ enum { PLACE_REAL = 1, PLACE_MOVES = 2, PLACE_RANDOM = 4, PLACE_TENSOR = 3 /* bi
 struct step_room {
     float *mu, *rho, *sigma;         /* [weights] */
     float *first, *second;           /* [2][weights]: of mu, of rho */
-    float *w, *z;                    /* [weights]: theta and its draws; local: sigma^2, - */
+    float *w, *z;                    /* [weights], [2][weights]: theta, and draws of this
+                                        step and the next one; local: sigma^2, - */
     float *turned, *turned_variance; /* [turned] */
     float *part;                     /* [slices][2][weights]: gradients */
     double *row_sum;                 /* [outputs][batch] */
@@ -44,7 +45,7 @@ static __device__ __forceinline__ step_room room_of(const xbc_steps &job, float 
     r.first = at, at += 2 * w;
     r.second = at, at += 2 * w;
     r.w = at, at += w;
-    r.z = at, at += w;
+    r.z = at, at += 2 * w;
     r.turned = at, at += job.turned;
     r.turned_variance = at, at += job.turned;
     r.part = at, at += 2 * w * job.slices;
@@ -63,7 +64,7 @@ static inline int64_t room_floats(const xbc_steps *job)
     const int64_t w = job->weights;
     return whole_quads(2 * job->sums_each * job->batch) +
            whole_quads(2 * job->batch * job->targets) +
-           2 * (int64_t)job->batch * (job->link[0].inp + job->widest) + 9 * w +
+           2 * (int64_t)job->batch * (job->link[0].inp + job->widest) + 10 * w +
            2 * (int64_t)job->turned + 2 * w * job->slices + 2 * (int64_t)job->units +
            (w + 3) / 4;
 }
@@ -232,12 +233,13 @@ static __device__ __forceinline__ void four_draws(const stream_keys &keys, int c
     }
 }
 
-/* (N7) theta of all weights, and the kernels of it turned; the counters of all tensors are
- * one run. */
-static __device__ __forceinline__ void draw_weights(const xbc_steps &job,
-                                                    const step_room &r, stream_keys keys)
+/* Draws for all weights; the counters of all tensors are one run. The last threads have
+ * the first counters: others may be busy with something else. */
+static __device__ __forceinline__ void draw_weights(const xbc_steps &job, float *z,
+                                                    stream_keys keys)
 {
-    for (int i = (int)threadIdx.x; i < job.counters; i += STEP_THREADS) {
+    for (int i = STEP_THREADS - 1 - (int)threadIdx.x; i < job.counters;
+         i += STEP_THREADS) {
         int l = 0, from = 0;
         while (i >= job.link[l].end[1]) from = job.link[l++].end[1];
         const xbc_step_link &k = job.link[l];
@@ -248,14 +250,34 @@ static __device__ __forceinline__ void draw_weights(const xbc_steps &job,
         four_draws(
             keys, c, b ? k.out : k.in * k.out,
             [&](uint32_t word) { return t.random ? value_by(job.source.at, word) : 0; },
-            [&](int e, float z) {
+            [&](int e, float value) {
                 const int row = divided(e, k.by_out), column = e - row * k.out;
-                const int at = base + row * k.outp + column;
-                const float w = r.mu[at] + r.sigma[at] * z;
-                r.z[at] = z, r.w[at] = w;
-                if (!b) r.turned[k.turned + column * k.inp + row] = w;
+                z[base + row * k.outp + column] = value;
             });
     }
+}
+
+/* (N7, N11) What a pass reads of weight `at`: theta or, local, mean and variance; kernels
+ * are there a second time. */
+template <bool LOCAL>
+static __device__ __forceinline__ void put_weight(const xbc_steps &job, const step_room &r,
+                                                  int at, float theta, float sigma)
+{
+    const int turned = turned_place(link_at(job, r.place[at] >> PLACE_TENSOR), at);
+    const float variance = sigma * sigma;
+    r.w[at] = LOCAL ? variance : theta;
+    if (turned < 0) return;
+    r.turned[turned] = theta;
+    if (LOCAL) r.turned_variance[turned] = variance;
+}
+
+/* Those of the first step. */
+static __device__ __forceinline__ void put_weights(const xbc_steps &job,
+                                                   const step_room &r, const float *z)
+{
+    for (int i = (int)threadIdx.x; i < job.weights; i += STEP_THREADS)
+        if (r.place[i] & PLACE_REAL)
+            put_weight<false>(job, r, i, r.mu[i] + r.sigma[i] * z[i], 0);
 }
 
 /* (N11) One for each unit and row, under the number of the unit's kernel; those of all

@@ -132,6 +132,43 @@ static __device__ __forceinline__ void forward_link(const step_room &r,
 
 /* ---- backward */
 
+/* Where a tile of weights reads row `from` of the batch, and how far the next is. */
+struct tile_reads {
+    const float *x, *d, *e;
+    int inp, outp;
+    bool bias;
+};
+
+/* T rows into the sums; all are read first, so that none waits for the one before. */
+template <bool LOCAL, int R, int T>
+static __device__ __forceinline__ void add_tile_rows(float m[R][4], float v[R][4],
+                                                     tile_reads *at)
+{
+    float4 d[T], u[T];
+    float a[T][4];
+    XB_UNROLLED
+    for (int i = 0; i < T; i++) {
+        d[i] = quad_at(at->d + i * at->outp);
+        if (LOCAL) u[i] = quad_at(at->e + i * at->outp);
+        if (R == 1) a[i][0] = at->bias ? 1 : at->x[i * at->inp];
+        if (R == 4) {
+            const float4 q = quad_at(at->x + i * at->inp);
+            a[i][0] = at->bias ? 1 : q.x, a[i][1] = q.y, a[i][2] = q.z, a[i][3] = q.w;
+        }
+    }
+    XB_UNROLLED
+    for (int i = 0; i < T; i++) {
+        if (LOCAL)
+            u[i] = {d[i].x * u[i].x, d[i].y * u[i].y, d[i].z * u[i].z, d[i].w * u[i].w};
+        XB_UNROLLED
+        for (int t = 0; t < R; t++) {
+            add_quad(m[t], a[i][t], d[i]);
+            if (LOCAL) add_quad(v[t], a[i][t] * a[i][t], u[i]);
+        }
+    }
+    at->x += T * at->inp, at->d += T * at->outp, at->e += T * at->outp;
+}
+
 /* Gradients by the kernel's rows first .. first + R - 1, or by the bias, of rows from ..
  * to - 1 of the batch; those by sigma^2 are twice as large (N11). */
 template <bool LOCAL, int R>
@@ -143,34 +180,17 @@ static __device__ __forceinline__ void weight_tile(const xbc_steps &job, const s
     float m[R][4] = {}, v[R][4] = {};
     const int in = k.in, inp = k.inp, outp = k.outp;
     const bool bias = first >= in;
-    const float *d_at = dy + from * outp + o, *e_at = r.e + k.y + from * outp + o;
-    const float *x_at = x + from * inp + (bias ? 0 : first);
-    for (int left = to - from; left > 0; left--) {
-        const float4 d = quad_at(d_at);
-        float4 u = {};
-        if (LOCAL) {
-            const float4 e = quad_at(e_at);
-            u = {d.x * e.x, d.y * e.y, d.z * e.z, d.w * e.w};
-        }
-        float a[4];
-        if (R == 1) a[0] = bias ? 1 : *x_at;
-        if (R == 4) {
-            const float4 q = quad_at(x_at);
-            a[0] = bias ? 1 : q.x, a[1] = q.y, a[2] = q.z, a[3] = q.w;
-        }
-        XB_UNROLLED
-        for (int t = 0; t < R; t++) {
-            add_quad(m[t], a[t], d);
-            if (LOCAL) add_quad(v[t], a[t] * a[t], u);
-        }
-        d_at += outp, e_at += outp, x_at += inp;
-    }
+    tile_reads at = {x + from * inp + (bias ? 0 : first), dy + from * outp + o,
+                     r.e + k.y + from * outp + o, inp, outp, bias};
+    int left = to - from;
+    for (; left >= 4; left -= 4) add_tile_rows<LOCAL, R, 4>(m, v, &at);
+    for (; left > 0; left--) add_tile_rows<LOCAL, R, 1>(m, v, &at);
     XB_UNROLLED
     for (int t = 0; t < R; t++) {
         if (bias ? t > 0 : first + t >= in) break;
-        float *at = part + k.at + (first + t) * outp + o;
-        put_quad(at, m[t]);
-        if (LOCAL) put_quad(at + job.weights, v[t]);
+        float *to_part = part + k.at + (first + t) * outp + o;
+        put_quad(to_part, m[t]);
+        if (LOCAL) put_quad(to_part + job.weights, v[t]);
     }
 }
 

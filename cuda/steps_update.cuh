@@ -8,6 +8,13 @@
 #include "kernel/energy_kernel.h"
 #include "steps_pass.cuh"
 
+/* A loop whose numbers are read four at a time. */
+#if defined(__CUDACC__)
+#define XB_BY_FOUR _Pragma("unroll 4")
+#else
+#define XB_BY_FOUR
+#endif
+
 /* What a block's threads tell each other beside the room. */
 struct step_shared {
     double lane[XBC_STEP_SUMS][STEP_LANES]; /* of the rows' sums */
@@ -176,7 +183,8 @@ static __device__ __forceinline__ double add_kl(const xbc_steps &job,
  * thread's KLs goes to s->kl. */
 template <bool LOCAL>
 static __device__ __forceinline__ bool find_gradients(const xbc_steps &job,
-                                                      const step_room &r, step_shared *s)
+                                                      const step_room &r, step_shared *s,
+                                                      const float *z)
 {
     const int w = job.weights;
     bool bad = false;
@@ -185,13 +193,14 @@ static __device__ __forceinline__ bool find_gradients(const xbc_steps &job,
         const uint8_t place = r.place[i];
         if (!(place & PLACE_REAL)) continue;
         float by_mu = 0, by_sigma = 0;
+        XB_BY_FOUR
         for (int p = 0; p < job.slices; p++) {
             by_mu += r.part[2 * w * p + i];
             if (LOCAL) by_sigma += r.part[2 * w * p + w + i];
         }
         if (place & PLACE_RANDOM) {
             const int tensor = place >> PLACE_TENSOR;
-            by_sigma = LOCAL ? by_sigma * r.sigma[i] : by_mu * r.z[i];
+            by_sigma = LOCAL ? by_sigma * r.sigma[i] : by_mu * z[i];
             kl += add_kl(job, link_at(job, tensor).tensor[tensor % 2], &by_mu, &by_sigma,
                          r.mu[i], r.sigma[i], r.rho[i]);
         }
@@ -222,30 +231,26 @@ static __device__ __forceinline__ float adam_of(const xbc_steps &job, float p, f
     return p - rate * m / (sqrtf(v) + job.epsilon);
 }
 
+/* Parameters, then the weights of the next step; `z` are its draws, NULL: none. */
 template <bool LOCAL>
 static __device__ __forceinline__ void update_weights(const xbc_steps &job,
                                                       const step_room &r,
-                                                      const xbc_step &step)
+                                                      const xbc_step &step, const float *z)
 {
     const int w = job.weights;
     for (int i = (int)threadIdx.x; i < w; i += STEP_THREADS) {
         const uint8_t place = r.place[i];
-        if (!(place & PLACE_MOVES)) continue;
-        const float mu = r.mu[i] =
-            adam_of(job, r.mu[i], &r.first[i], &r.second[i], r.part[i], step.rate);
-        float variance = 0;
-        if (place & PLACE_RANDOM) {
-            const float rho = adam_of(job, r.rho[i], &r.first[w + i], &r.second[w + i],
-                                      r.part[w + i], step.sigma_rate);
-            const float sigma = least_sigma(rho);
-            r.rho[i] = rho, r.sigma[i] = sigma, variance = sigma * sigma;
+        if (!(place & PLACE_REAL)) continue;
+        float mu = r.mu[i], sigma = r.sigma[i];
+        if (place & PLACE_MOVES) {
+            mu = r.mu[i] = adam_of(job, mu, &r.first[i], &r.second[i], r.part[i], step.rate);
+            if (place & PLACE_RANDOM) {
+                const float rho = adam_of(job, r.rho[i], &r.first[w + i], &r.second[w + i],
+                                          r.part[w + i], step.sigma_rate);
+                r.rho[i] = rho, r.sigma[i] = sigma = least_sigma(rho);
+            }
         }
-        if (!LOCAL && job.noisy) continue; /* a draw will say */
-        const int turned = turned_place(link_at(job, place >> PLACE_TENSOR), i);
-        r.w[i] = LOCAL ? variance : mu;
-        if (turned < 0) continue;
-        r.turned[turned] = mu;
-        if (LOCAL) r.turned_variance[turned] = variance;
+        put_weight<LOCAL>(job, r, i, !LOCAL && z ? mu + sigma * z[i] : mu, sigma);
     }
 }
 

@@ -355,8 +355,8 @@ static void groups_with_a_draw_each_are_right(void **state)
     xb_ctx *ctx = test_ctx();
     open_device();
     check_grouped(ctx, 0, 30, 16, 5, 150, 128);
-    check_grouped(ctx, 0, 120, 100, 7, 70, 128);
-    check_grouped(ctx, 2, 200, 180, 0, 40, 256);
+    check_grouped(ctx, 0, 120, 100, 7, 150, 128);
+    check_grouped(ctx, 2, 200, 180, 0, 260, 128);
     check_grouped(ctx, 0, 30, 16, 5, 150, 64);
     check_grouped(ctx, 1, 64, 64, 0, 33, 128);
     check_grouped(ctx, 0, 100, 50, 10, 20, 64);
