@@ -330,7 +330,10 @@ static void mistakes_are_named(void **state)
         {"x,y\n1,1\ninf,2\n", NULL, NULL, NULL,
          ":3: not a finite number: 'inf' (column 'x')"},
         {"x,z,y\n1,1,1\n2,2,\n", NULL, NULL, NULL,
-         ":3: an empty cell, expected a number (column 'y')"},
+         ":3: the target is missing (column 'y'): a target is not filled in, so complete"
+         " the cell or remove the row"},
+        {"area,y\n1,1\n2,2\n", NULL, "aera", NULL,
+         ":1: no column 'aera' (did you mean 'area'?); there are 2 columns: area, y"},
         {"x,y\na,1\nb,2\n", "z", NULL, NULL,
          ":1: no column 'z'; there are 2 columns: x, y"},
         {"x,y\na,1\nb,2\n", NULL, "z", NULL,
