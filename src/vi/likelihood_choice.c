@@ -100,7 +100,7 @@ static xb_train_options options_of(char task[TASK_TEXT], xb_likelihood likelihoo
 }
 
 /* The likelihoods to be compared with the one that `best` has, in this order: for
- * constant noise all others that suit the target, for a negative binomial Poisson. */
+ * constant noise all others that suit the target, for counts the other law of counts. */
 enum { OTHERS = 4 };
 
 static int others_of(xb_likelihood others[OTHERS], const xb_model *best, bool counted,
@@ -109,12 +109,12 @@ static int others_of(xb_likelihood others[OTHERS], const xb_model *best, bool co
     static const xb_likelihood all[OTHERS] = {
         XB_LIKELIHOOD_HETEROSCEDASTIC, XB_LIKELIHOOD_STUDENT,
         XB_LIKELIHOOD_NEGATIVE_BINOMIAL, XB_LIKELIHOOD_POISSON};
-    const bool poisson = xb_model_likelihood(best) == XB_LIKELIHOOD_POISSON;
-    const int first = xb_model_of_counts(best) ? OTHERS - 1 : 0;
-    const int end = poisson ? 0 : counted ? OTHERS : 2;
+    const int first = xb_model_of_counts(best) ? 2 : 0, end = counted ? OTHERS : 2;
     int n = 0;
     for (int i = first; i < end; i++)
-        if (more || all[i] <= XB_LIKELIHOOD_SOFTMAX) others[n++] = all[i];
+        if (all[i] != xb_model_likelihood(best) &&
+            (more || all[i] <= XB_LIKELIHOOD_SOFTMAX))
+            others[n++] = all[i];
     return n;
 }
 
@@ -173,19 +173,22 @@ typedef struct contest {
     shelf shelf;
 } contest;
 
-/* (V42) Poisson, which is tried last, is preferred to a negative binomial without further
- * evidence, because that has one more parameter, and the noise of the weights alone makes
- * counts look overdispersed. */
+/* (V42) Poisson is preferred to a negative binomial without further evidence, because
+ * that has one more parameter, and the noise of the weights alone makes counts look
+ * overdispersed. */
 static bool is_taken(const contest *c, const xb_tried_likelihood *other)
 {
-    const double slack = 0.05; /* nats per row */
-    xb_tried_likelihood kept = c->tried[c->kept];
-    if (other->likelihood == XB_LIKELIHOOD_POISSON &&
+    const double slack = 0.05 * c->rows; /* nats */
+    xb_tried_likelihood kept = c->tried[c->kept], rival = *other;
+    if (rival.likelihood == XB_LIKELIHOOD_POISSON &&
         kept.likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL) {
-        kept.f.value += slack * c->rows;
-        return !is_ahead(&kept, other);
+        kept.f.value += slack;
+        return !is_ahead(&kept, &rival);
     }
-    return is_ahead(other, &kept);
+    if (rival.likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL &&
+        kept.likelihood == XB_LIKELIHOOD_POISSON)
+        rival.f.value += slack;
+    return is_ahead(&rival, &kept);
 }
 
 static xb_status try_likelihood(xb_ctx *ctx, contest *c, xb_likelihood likelihood,
