@@ -165,7 +165,7 @@ static void misleading_columns_are_left_out(void **state)
     } cases[] = {
         {"row_id,x,y", "I,D.5,V\n", "left out (row numbers, judging by name"},
         {"userId,x,y", "I,D.5,V\n", "by name and values): userId"},
-        {",x,y", "I,D.5,V\n", "by name and values): 1"},
+        {",x,y", "I,D.5,V\n", "by name and values): column 1"},
         {"t,x,y", "Y-M-D,D,V\n", "left out (dates or times"},
         {"t,x,y", "M/D/Y 12:30,D,V\n", "left out (dates or times"},
         {"t,x,y", "person I,D,V\n", "left out (a different text in most rows"},
