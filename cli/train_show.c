@@ -171,13 +171,10 @@ static void print_density(const cli_trained *o, const char *name, double value,
     cli_print_estimate(name, value, error, unit);
 }
 
-/* Whether the net that was left has a lower F, but not by more than its error. The two
- * are comparable unless another likelihood was chosen after them. */
+/* Whether the net that was left has a lower F, but not by more than its error. */
 static bool left_is_lower(const cli_trained *o)
 {
-    const bool same = xb_train_report_likelihood_count(o->report) == 0 ||
-                      xb_model_likelihood(o->model) == XB_LIKELIHOOD_GAUSSIAN;
-    return same && xb_train_report_held_count(o->report) == 0 &&
+    return xb_train_report_held_count(o->report) == 0 &&
            xb_train_report_other_f(o->report).value < xb_train_report_f(o->report).value;
 }
 

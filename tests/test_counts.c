@@ -181,6 +181,36 @@ static void long_nets_and_few_rows(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* (V18) A deeper net of counts is compared under their law, and its own law of counts is
+ * chosen and reported; with so few epochs it wins on the rows held out. */
+static void a_deeper_net_is_of_counts_too(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options o = options();
+    xb_train_report *report = NULL;
+    xb_model *model = NULL;
+    make_counts(&train_rows, SPREAD, 0, 300);
+    const xb_train_data data = data_of(&train_rows);
+    o.net = NULL;
+    o.members = 1;
+    o.adam.rate = 1e-3;
+    o.validation = 0.2;
+    o.mle_epochs = o.epochs = 6;
+    assert_ok(ctx, xb_train(ctx, &model, &report, &data, &o));
+    print_message("%s: %s\n", xb_model_net_text(model),
+                  xb_train_report_likelihood_reason(report));
+    assert_string_equal(xb_model_net_text(model),
+                        "dense 50, relu, dense 50, relu, dense 1");
+    assert_true(xb_model_of_counts(model));
+    assert_int_equal(xb_train_report_likelihood_count(report), 2);
+    assert_true(xb_train_report_likelihood_find(report, "poisson") >= 0);
+    assert_true(xb_train_report_likelihood_find(report, "negative-binomial") >= 0);
+    xb_train_report_destroy(report);
+    xb_model_destroy(model);
+    xb_ctx_destroy(ctx);
+}
+
 /* Whole numbers that vary less than counts must are not tried as such. */
 static void ratings_are_no_counts(void **state)
 {
@@ -342,6 +372,7 @@ int main(void)
         cmocka_unit_test(gradients_are_differences),
         cmocka_unit_test(each_table_has_its_law),
         cmocka_unit_test(counts_are_chosen),
+        cmocka_unit_test(a_deeper_net_is_of_counts_too),
         cmocka_unit_test(ratings_are_no_counts),
         cmocka_unit_test(long_nets_and_few_rows),
         cmocka_unit_test(files_and_members),

@@ -356,8 +356,11 @@ static const struct {
     {"a,b\n1,2\nx,4\n", NULL, 0, ":3: not a number: 'x' (column 'a')"},
     {"a,b\n1,2\n3,nan\n", NULL, 0, ":3: not a finite number: 'nan' (column 'b')"},
     {"a,b\n1,2\n3,NA\n", "b", XB_TARGET_CLASS,
-     ":3: not a finite number: 'NA' (column 'b')"},
-    {"a,b\n1,x\n3,\n", "b", 0, ":3: an empty cell, expected a number (column 'b')"},
+     ":3: the class is missing (column 'b'): a target is not filled in, so complete the"
+     " cell or remove the row"},
+    {"a,b\n1,x\n3,\n", "b", 0,
+     ":3: the class is missing (column 'b'): a target is not filled in, so complete the"
+     " cell or remove the row"},
     {"a,b\n1,2\n3,x\n", "b", 0, ":3: not a number: 'x' (column 'b')"},
     {"a,b\n1,x\n3,4\n", "b", XB_TARGET_NUMBER, ":2: not a number: 'x' (column 'b')"},
     {"a,b\n1,2\n3,4,5\n", NULL, 0, ":3: 3 fields, expected 2"},

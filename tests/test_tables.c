@@ -165,7 +165,7 @@ static void misleading_columns_are_left_out(void **state)
     } cases[] = {
         {"row_id,x,y", "I,D.5,V\n", "left out (row numbers, judging by name"},
         {"userId,x,y", "I,D.5,V\n", "by name and values): userId"},
-        {",x,y", "I,D.5,V\n", "by name and values): 1"},
+        {",x,y", "I,D.5,V\n", "by name and values): column 1"},
         {"t,x,y", "Y-M-D,D,V\n", "left out (dates or times"},
         {"t,x,y", "M/D/Y 12:30,D,V\n", "left out (dates or times"},
         {"t,x,y", "person I,D,V\n", "left out (a different text in most rows"},
@@ -330,7 +330,10 @@ static void mistakes_are_named(void **state)
         {"x,y\n1,1\ninf,2\n", NULL, NULL, NULL,
          ":3: not a finite number: 'inf' (column 'x')"},
         {"x,z,y\n1,1,1\n2,2,\n", NULL, NULL, NULL,
-         ":3: an empty cell, expected a number (column 'y')"},
+         ":3: the target is missing (column 'y'): a target is not filled in, so complete"
+         " the cell or remove the row"},
+        {"area,y\n1,1\n2,2\n", NULL, "aera", NULL,
+         ":1: no column 'aera' (did you mean 'area'?); there are 2 columns: area, y"},
         {"x,y\na,1\nb,2\n", "z", NULL, NULL,
          ":1: no column 'z'; there are 2 columns: x, y"},
         {"x,y\na,1\nb,2\n", NULL, "z", NULL,

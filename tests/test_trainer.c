@@ -548,6 +548,7 @@ static void a_net_is_chosen_where_none_is_given(void **state)
     for (int held = 0; held < 2; held++) {
         xb_train_options opt = quick_options();
         opt.net = NULL;
+        opt.likelihood = XB_LIKELIHOOD_GAUSSIAN;
         opt.mle_epochs = opt.epochs = 8;
         opt.validation = held ? 0.2 : 0;
         xb_train_report *report = NULL, *alone = NULL;
@@ -593,6 +594,61 @@ static void a_net_is_chosen_where_none_is_given(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* What the choice goes by, less is better: F, or the score of rows held out. */
+static double cost_of(xb_ctx *ctx, xb_train_options opt, const char *net,
+                      xb_likelihood likelihood)
+{
+    xb_train_report *report = NULL;
+    opt.net = net;
+    opt.likelihood = likelihood;
+    xb_model_destroy(train_model(ctx, &opt, false, &report));
+    const double cost = opt.validation > 0
+                            ? -xb_train_report_value(report, XB_HISTORY_VALIDATION)
+                            : xb_train_report_f(report).value;
+    xb_train_report_destroy(report);
+    return cost;
+}
+
+/* (V18) The deeper net with constant noise is compared with the small one under the
+ * likelihood that suits it best. With so few epochs F has no error and no half. Returns 2
+ * if the deeper net wins, 1 if it would against constant noise. */
+static int deeper_wins(xb_ctx *ctx, double validation, int64_t epochs)
+{
+    static const char one[] = "dense 50, relu, dense 1";
+    static const char two[] = "dense 50, relu, dense 50, relu, dense 1";
+    xb_train_options opt = quick_options();
+    xb_train_report *report = NULL;
+    opt.net = NULL;
+    opt.mle_epochs = opt.epochs = epochs;
+    opt.members = 1;
+    opt.validation = validation;
+    xb_model *chosen = train_model(ctx, &opt, false, &report);
+    const double constant = cost_of(ctx, opt, one, XB_LIKELIHOOD_GAUSSIAN);
+    double small = fmin(constant, cost_of(ctx, opt, one, XB_LIKELIHOOD_HETEROSCEDASTIC));
+    small = fmin(small, cost_of(ctx, opt, one, XB_LIKELIHOOD_STUDENT));
+    const double deep = cost_of(ctx, opt, two, XB_LIKELIHOOD_GAUSSIAN);
+    const double other = validation > 0 ? -xb_train_report_other_score(report)
+                                        : xb_train_report_other_f(report).value;
+    print_message("%lld epochs: %g, %g, deeper %g\n", (long long)epochs, constant, small,
+                  deep);
+    assert_string_equal(xb_model_net_text(chosen), deep < small ? two : one);
+    assert_true(other == fmax(small, deep));
+    assert_int_equal(xb_train_report_likelihood_count(report), 3);
+    xb_train_report_destroy(report);
+    xb_model_destroy(chosen);
+    return (deep < constant) + (deep < small);
+}
+
+static void a_deeper_net_is_compared_with_every_likelihood(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    assert_int_equal(deeper_wins(ctx, 0.2, 10), 2);
+    assert_int_equal(deeper_wins(ctx, 0.2, 16), 1); /* ahead of constant noise only */
+    assert_int_equal(deeper_wins(ctx, 0, 2), 0);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -609,6 +665,7 @@ int main(void)
         cmocka_unit_test(the_report_is_of_the_last_epochs),
         cmocka_unit_test(presets_are_a_table),
         cmocka_unit_test(a_net_is_chosen_where_none_is_given),
+        cmocka_unit_test(a_deeper_net_is_compared_with_every_likelihood),
         cmocka_unit_test(a_net_far_behind_is_given_up_halfway),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,10 +96,24 @@ static xb_status which_one(const xb_csv_head *head)
                                    : "");
 }
 
+static xb_status no_column(const xb_csv_head *head, const char *wanted)
+{
+    char list[LIST_MAX];
+    const int64_t columns = head->dialect.columns;
+    const int64_t near =
+        head->names && *wanted
+            ? xb_nearest(wanted, (const char *const *)head->names, columns)
+            : -1;
+    return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: no column '%s'%s%s%s; there %s %s",
+                   head->file, (long long)head->line, wanted,
+                   near < 0 ? "" : " (did you mean '", near < 0 ? "" : head->names[near],
+                   near < 0 ? "" : "'?)", columns == 1 ? "is" : "are",
+                   list_columns(list, head));
+}
+
 xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wanted)
 {
     int64_t columns = head->dialect.columns;
-    char list[LIST_MAX];
     if (!wanted && columns > 1) return which_one(head);
     int64_t found = wanted ? find_name(head, wanted) : 0;
     if (found == -2)
@@ -107,10 +121,7 @@ xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wante
                        "%s:%lld: several columns are named '%s'; choose by number",
                        head->file, (long long)head->line, wanted);
     if (found == -1) found = xb_column_number(wanted, columns) - 1;
-    if (found < 0)
-        return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: no column '%s'; there %s %s",
-                       head->file, (long long)head->line, wanted,
-                       columns == 1 ? "is" : "are", list_columns(list, head));
+    if (found < 0) return no_column(head, wanted);
     *out = found;
     return XB_OK;
 }

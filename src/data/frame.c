@@ -83,6 +83,30 @@ static xb_status number_in(double *out, const xb_csv_row *row, int64_t column,
                    NAME_SHOWN, name);
 }
 
+/* A target, unlike other columns, is never filled in. */
+static bool is_missing(const xb_csv_row *row, int64_t column)
+{
+    const xb_field_kind kind =
+        xb_field_kind_of(row->field[column], row->head->dialect.point);
+    return kind == XB_FIELD_EMPTY || kind == XB_FIELD_MISSING;
+}
+
+static xb_status no_target(const xb_csv_row *row, const char *what, const char *name)
+{
+    const xb_csv_head *head = row->head;
+    return xb_fail(head->ctx, XB_E_INPUT,
+                   "%s:%lld: %s is missing (column '%.*s'): a target is not filled in, so"
+                   " complete the cell or remove the row",
+                   head->file, (long long)row->line, what, NAME_SHOWN, name);
+}
+
+static xb_status target_in(double *out, const xb_csv_row *row, int64_t column,
+                           const char *name)
+{
+    if (is_missing(row, column)) return no_target(row, "the target", name);
+    return number_in(out, row, column, name);
+}
+
 /* Writes "a, b, c" as far as there is room. */
 static const char *known_classes(char out[LABELS_SHOWN], const xb_frame_options *opt)
 {
@@ -114,9 +138,9 @@ static xb_status label_in(filling *f, double *out, const xb_csv_row *row)
 {
     const xb_csv_head *head = row->head;
     xb_slice field = row->field[f->target];
-    xb_field_kind kind = xb_field_kind_of(field, head->dialect.point);
-    if (kind == XB_FIELD_EMPTY || kind == XB_FIELD_MISSING ||
-        kind == XB_FIELD_NOT_FINITE) /* the label is missing */
+    if (is_missing(row, f->target))
+        return no_target(row, "the class", f->frame->target_name);
+    if (xb_field_kind_of(field, head->dialect.point) == XB_FIELD_NOT_FINITE)
         return number_in(out, row, f->target, f->frame->target_name);
     int64_t number = 0, size = field.end - field.text;
     XB_TRY(xb_classes_number(&f->classes, &number, field, head->dialect.point));
@@ -132,7 +156,7 @@ static xb_status take_targets(filling *f, const xb_csv_row *row)
 {
     double *out = &f->frame->target[f->frame->rows * f->targets];
     for (int64_t k = 0; k < f->targets; k++)
-        XB_TRY(number_in(&out[k], row, f->more[k], f->frame->target_each[k]));
+        XB_TRY(target_in(&out[k], row, f->more[k], f->frame->target_each[k]));
     return XB_OK;
 }
 
@@ -145,7 +169,7 @@ static xb_status take_target(filling *f, const xb_csv_row *row)
                      XB_FIELD_TEXT)
         f->as_classes = true;
     if (f->as_classes) return label_in(f, out, row);
-    return number_in(out, row, f->target, f->frame->target_name);
+    return target_in(out, row, f->target, f->frame->target_name);
 }
 
 static bool is_prepared(const filling *f)

@@ -20,11 +20,18 @@ static int shown(const char *name)
     return size;
 }
 
+/* A column without a name has its number. */
+static bool is_number(const char *name)
+{
+    return *name && name[strspn(name, "0123456789")] == '\0';
+}
+
 void xb_note_list_add(xb_note_list *list, const char *name, const char *more)
 {
-    char item[NAME_BYTES + 160];
-    snprintf(item, sizeof item, "%s%.*s%s%s%s", list->count ? ", " : "", shown(name),
-             name, more ? " (" : "", more ? more : "", more ? ")" : "");
+    char item[NAME_BYTES + 168];
+    snprintf(item, sizeof item, "%s%s%.*s%s%s%s", list->count ? ", " : "",
+             is_number(name) ? "column " : "", shown(name), name, more ? " (" : "",
+             more ? more : "", more ? ")" : "");
     const int size = (int)strlen(item), room = (int)sizeof list->text - list->used;
     list->count++;
     if (size + (int)sizeof ", ..." <= room) {

@@ -498,10 +498,10 @@ xb_status xb_pass_stopped(xb_ctx *ctx)
     return xb_fail(ctx, XB_E_CANCELLED, "the loss function asked to stop");
 }
 
-/* `loss` is called with buffers. */
-static xb_status step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient, bool fresh,
-                      const xb_real *x, int64_t batch, const xb_weights *weights,
-                      const xb_noise *noise, xb_loss_fn loss, void *arg)
+xb_status xb_pass_step_around(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                              bool fresh, const xb_real *x, int64_t batch,
+                              const xb_weights *weights, const xb_noise *noise,
+                              xb_loss_fn loss, void *arg)
 {
     XB_TRY(check_forward(ctx, pass, batch, weights, noise, XB_MODE_TRAIN));
     set_run(pass, ctx, batch, weights, noise, XB_MODE_TRAIN);
@@ -544,7 +544,8 @@ xb_status xb_pass_step_within(xb_ctx *ctx, xb_pass *pass, double *value,
                               const xb_noise *noise, const xb_loss *loss)
 {
     loss_job job = {pass->run.backend, loss, 0};
-    XB_TRY(step(ctx, pass, gradient, fresh, x, batch, weights, noise, find_loss, &job));
+    XB_TRY(xb_pass_step_around(ctx, pass, gradient, fresh, x, batch, weights, noise,
+                               find_loss, &job));
     *value = job.value;
     return XB_OK;
 }
@@ -575,7 +576,8 @@ xb_status xb_pass_step(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
                        void *arg)
 {
     if (pass->run.backend->host)
-        return step(ctx, pass, gradient, fresh, x, batch, weights, noise, loss, arg);
+        return xb_pass_step_around(ctx, pass, gradient, fresh, x, batch, weights, noise,
+                                   loss, arg);
     XB_TRY(check_forward(ctx, pass, batch, weights, noise, XB_MODE_TRAIN));
     return xb_staged_step(ctx, pass, gradient, fresh, x, batch, weights, noise, loss,
                           arg);

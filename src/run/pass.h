@@ -56,6 +56,13 @@ xb_status xb_pass_step_within(xb_ctx *ctx, xb_pass *pass, double *value,
                               int64_t batch, const xb_weights *weights,
                               const xb_noise *noise, const xb_loss *loss);
 
+/* The same around a loss of the caller's, which gets buffers: another pass may run in it.
+ */
+xb_status xb_pass_step_around(xb_ctx *ctx, xb_pass *pass, const xb_gradient *gradient,
+                              bool fresh, const xb_real *x, int64_t batch,
+                              const xb_weights *weights, const xb_noise *noise,
+                              xb_loss_fn loss, void *arg);
+
 /* theta [param_count]: the weights that estimator shared has under this noise, so that
  * several forward passes without noise can use one draw. */
 xb_status xb_pass_draw_within(xb_ctx *ctx, xb_pass *pass, xb_real *theta,

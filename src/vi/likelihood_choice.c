@@ -1,7 +1,7 @@
 /* likelihood_choice.c: chooses the likelihood of a target of numbers from the data (maths
  * V20).
  *
- * The net that was chosen under constant noise is trained again under each of the
+ * A net that was trained with constant noise is trained again under each of the
  * others, with all other settings the same. F accounts for everything that is fitted, so
  * it decides; with rows held out, their log density decides. Another likelihood is chosen
  * only if it is better by more than twice the error of the difference; without such
@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -84,7 +83,7 @@ static bool is_ahead(const xb_tried_likelihood *a, const xb_tried_likelihood *b)
     return a->f.value + (isfinite(error) ? 2 * error : 0) < b->f.value;
 }
 
-enum { TASK_TEXT = 64, SHELF = 6 };
+enum { TASK_TEXT = 64 };
 
 static xb_train_options options_of(char task[TASK_TEXT], xb_likelihood likelihood,
                                    const char *net, const xb_train_options *opt)
@@ -100,46 +99,46 @@ static xb_train_options options_of(char task[TASK_TEXT], xb_likelihood likelihoo
     return o;
 }
 
+/* The likelihoods to be compared with the one that `best` has, in this order: for
+ * constant noise all others that suit the target, for counts the other law of counts. */
+enum { OTHERS = 4 };
+
+static int others_of(xb_likelihood others[OTHERS], const xb_model *best, bool counted,
+                     bool more)
+{
+    static const xb_likelihood all[OTHERS] = {
+        XB_LIKELIHOOD_HETEROSCEDASTIC, XB_LIKELIHOOD_STUDENT,
+        XB_LIKELIHOOD_NEGATIVE_BINOMIAL, XB_LIKELIHOOD_POISSON};
+    const int first = xb_model_of_counts(best) ? 2 : 0, end = counted ? OTHERS : 2;
+    int n = 0;
+    for (int i = first; i < end; i++)
+        if (all[i] != xb_model_likelihood(best) &&
+            (more || all[i] <= XB_LIKELIHOOD_SOFTMAX))
+            others[n++] = all[i];
+    return n;
+}
+
 /* ---- trainings that ranks have done in advance */
 
 typedef struct shelf {
-    xb_train_item item[SHELF];
-    xb_trained out[SHELF];
-    char task[SHELF][TASK_TEXT];
-    char net[2][TASK_TEXT];
+    xb_train_item item[OTHERS];
+    xb_trained out[OTHERS];
+    char task[OTHERS][TASK_TEXT];
     int count;
 } shelf;
 
-static void shelf_add(shelf *s, xb_likelihood likelihood, const char *net,
-                      const xb_train_data *data, const xb_train_options *opt, bool traced)
+static xb_status shelf_fill(xb_ctx *ctx, shelf *s, const xb_likelihood *others, int n,
+                            const xb_trained *best, const xb_train_data *data,
+                            const xb_train_options *opt, bool traced)
 {
-    const int i = s->count++;
-    s->item[i] = (xb_train_item){.data = *data,
-                                 .opt = options_of(s->task[i], likelihood, net, opt),
-                                 .traced = traced,
-                                 .out = &s->out[i]};
-}
-
-/* Trains everything that may be needed: each likelihood with the net that was chosen, and
- * laws of counts also with the net that was rejected (NULL: none). */
-static xb_status shelf_fill(xb_ctx *ctx, shelf *s, const xb_trained *best, bool counted,
-                            const xb_train_data *data, const xb_train_options *opt,
-                            bool traced)
-{
-    static const xb_likelihood numbers[] = {XB_LIKELIHOOD_HETEROSCEDASTIC,
-                                            XB_LIKELIHOOD_STUDENT};
-    static const xb_likelihood counts[] = {XB_LIKELIHOOD_NEGATIVE_BINOMIAL,
-                                           XB_LIKELIHOOD_POISSON};
-    const char *left = xb_train_report_other_net(best->report);
-    snprintf(s->net[0], TASK_TEXT, "%s", xb_model_net_text(best->model));
-    if (strcmp(s->net[0], xb_model_net_text(best->model)) != 0) return XB_OK; /* long */
-    if (left) snprintf(s->net[1], TASK_TEXT, "%s", left);
-    for (int i = 0; i < XB_COUNT(numbers); i++)
-        shelf_add(s, numbers[i], s->net[0], data, opt, traced);
-    for (int i = 0; counted && i < XB_COUNT(counts); i++)
-        for (int k = 0; k < (left ? 2 : 1); k++)
-            shelf_add(s, counts[i], s->net[k], data, opt, traced);
-    return xb_train_items(ctx, s->item, s->count);
+    const char *net = xb_model_net_text(best->model);
+    for (int i = 0; i < n; i++)
+        s->item[i] = (xb_train_item){.data = *data,
+                                     .opt = options_of(s->task[i], others[i], net, opt),
+                                     .traced = traced,
+                                     .out = &s->out[i]};
+    s->count = n;
+    return n > 0 ? xb_train_items(ctx, s->item, n) : XB_OK;
 }
 
 static void shelf_free(shelf *s)
@@ -147,46 +146,22 @@ static void shelf_free(shelf *s)
     for (int i = 0; i < s->count; i++) xb_trained_drop(&s->out[i]);
 }
 
-/* Returns NULL if it is not there. */
-static xb_train_item *shelf_find(shelf *s, xb_likelihood likelihood, const char *net)
-{
-    for (int i = 0; i < s->count; i++)
-        if (s->item[i].opt.likelihood == likelihood &&
-            strcmp(s->item[i].opt.net, net) == 0 &&
-            (s->item[i].status != XB_OK || s->out[i].model))
-            return &s->item[i];
-    return NULL;
-}
-
+/* Takes the training from the shelf if it is there. */
 static xb_status try_one(xb_ctx *ctx, shelf *s, xb_trained *out, xb_likelihood likelihood,
                          const char *net, const xb_train_data *data,
                          const xb_train_options *opt, bool traced)
 {
     char task[TASK_TEXT];
-    xb_train_item *done = shelf_find(s, likelihood, net);
-    if (!done) {
-        const xb_train_options o = options_of(task, likelihood, net, opt);
-        return xb_train_one(ctx, out, data, &o, traced, true);
+    for (int i = 0; i < s->count; i++) {
+        const xb_train_item *done = &s->item[i];
+        if (done->opt.likelihood != likelihood) continue;
+        if (done->status != XB_OK) return xb_fail(ctx, done->status, "%s", done->why);
+        *out = s->out[i];
+        s->out[i] = (xb_trained){0};
+        return XB_OK;
     }
-    if (done->status != XB_OK) return xb_fail(ctx, done->status, "%s", done->why);
-    *out = *done->out;
-    *done->out = (xb_trained){0};
-    return XB_OK;
-}
-
-/* (V42) Counts may need a different net than normal noise: `net`, the one that was
- * rejected, is trained under them as well. NULL: none was. */
-static xb_status try_net(xb_ctx *ctx, shelf *s, xb_trained *one, const char *net,
-                         const xb_train_data *data, const xb_train_options *opt,
-                         bool traced)
-{
-    xb_trained other = {0};
-    if (!net) return XB_OK;
-    xb_status status =
-        try_one(ctx, s, &other, xb_model_likelihood(one->model), net, data, opt, traced);
-    if (status == XB_OK) status = xb_train_keep_better(ctx, one, &other);
-    xb_trained_drop(&other);
-    return status == XB_E_NUMERIC ? XB_OK : status;
+    const xb_train_options o = options_of(task, likelihood, net, opt);
+    return xb_train_one(ctx, out, data, &o, traced, true);
 }
 
 /* Trainings that are compared: all that were tried, and the one kept so far. */
@@ -194,68 +169,47 @@ typedef struct contest {
     xb_tried_likelihood tried[XB_TRIED_MOST];
     int count, kept;
     bool counted;
-    double rows;  /* number of training rows */
-    char net[64]; /* net for counts, once it is known */
+    double rows; /* number of training rows */
     shelf shelf;
 } contest;
 
-/* (V42) Poisson, which is tried last, is preferred to a negative binomial without further
- * evidence, because that has one more parameter, and the noise of the weights alone makes
- * counts look overdispersed. */
+/* (V42) Poisson is preferred to a negative binomial without further evidence, because
+ * that has one more parameter, and the noise of the weights alone makes counts look
+ * overdispersed. */
 static bool is_taken(const contest *c, const xb_tried_likelihood *other)
 {
-    const double slack = 0.05; /* nats per row */
-    xb_tried_likelihood kept = c->tried[c->kept];
-    if (other->likelihood == XB_LIKELIHOOD_POISSON &&
+    const double slack = 0.05 * c->rows; /* nats */
+    xb_tried_likelihood kept = c->tried[c->kept], rival = *other;
+    if (rival.likelihood == XB_LIKELIHOOD_POISSON &&
         kept.likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL) {
-        kept.f.value += slack * c->rows;
-        return !is_ahead(&kept, other);
+        kept.f.value += slack;
+        return !is_ahead(&kept, &rival);
     }
-    return is_ahead(other, &kept);
+    if (rival.likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL &&
+        kept.likelihood == XB_LIKELIHOOD_POISSON)
+        rival.f.value += slack;
+    return is_ahead(&rival, &kept);
 }
 
 static xb_status try_likelihood(xb_ctx *ctx, contest *c, xb_likelihood likelihood,
                                 xb_trained *best, const xb_train_data *data,
                                 const xb_train_options *opt, bool traced)
 {
-    const bool counts = likelihood > XB_LIKELIHOOD_STUDENT, settled = counts && c->net[0];
-    const char *net = settled ? c->net : xb_model_net_text(best->model);
-    const char *left = xb_train_report_other_net(best->report);
     xb_trained other = {0};
-    xb_status status =
-        try_one(ctx, &c->shelf, &other, likelihood, net, data, opt, traced);
+    const xb_status status = try_one(ctx, &c->shelf, &other, likelihood,
+                                     xb_model_net_text(best->model), data, opt, traced);
     if (status == XB_E_NUMERIC) return XB_OK; /* earlier results stay valid */
-    if (status == XB_OK && counts && !settled)
-        status = try_net(ctx, &c->shelf, &other, left, data, opt, traced);
-    if (status == XB_OK) {
-        const xb_tried_likelihood tried = tried_of(&other, c->counted);
-        if (counts && !settled && left) /* one of the two standard nets */
-            snprintf(c->net, sizeof c->net, "%s", xb_model_net_text(other.model));
-        if (is_taken(c, &tried)) {
-            const xb_trained swap = *best;
-            xb_train_report_inherit(other.report, best->report);
-            *best = other;
-            other = swap;
-            c->kept = c->count;
-        }
-        c->tried[c->count++] = tried;
+    XB_TRY(status);
+    const xb_tried_likelihood tried = tried_of(&other, c->counted);
+    if (is_taken(c, &tried)) {
+        const xb_trained swap = *best;
+        xb_train_report_inherit(other.report, best->report);
+        *best = other;
+        other = swap;
+        c->kept = c->count;
     }
+    c->tried[c->count++] = tried;
     xb_trained_drop(&other);
-    return status;
-}
-
-static xb_status try_all(xb_ctx *ctx, contest *c, xb_trained *best,
-                         const xb_train_data *data, const xb_train_options *opt,
-                         bool traced, bool more)
-{
-    static const xb_likelihood others[] = {
-        XB_LIKELIHOOD_HETEROSCEDASTIC, XB_LIKELIHOOD_STUDENT,
-        XB_LIKELIHOOD_NEGATIVE_BINOMIAL, XB_LIKELIHOOD_POISSON};
-    for (int i = 0; i < XB_COUNT(others); i++) {
-        if (!more && others[i] > XB_LIKELIHOOD_SOFTMAX) continue;
-        if (!c->counted && others[i] > XB_LIKELIHOOD_STUDENT) continue;
-        XB_TRY(try_likelihood(ctx, c, others[i], best, data, opt, traced));
-    }
     return XB_OK;
 }
 
@@ -263,6 +217,7 @@ xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_dat
                                const xb_train_options *opt, bool traced, bool dealt)
 {
     const xb_backend *backend = NULL;
+    xb_likelihood others[OTHERS] = {0};
     XB_TRY(xb_backend_open(ctx, &backend, opt->backend));
     contest *c = xb_new(ctx, 1, sizeof *c);
     if (!c) return XB_E_MEMORY;
@@ -271,10 +226,12 @@ xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_dat
     c->rows = (double)xb_train_report_row_count(best->report);
     c->tried[0] = tried_of(best, c->counted);
     const bool more = backend->more_losses;
+    const int n = others_of(others, best->model, c->counted, more);
     xb_status status = XB_OK;
     if (dealt && more)
-        status = shelf_fill(ctx, &c->shelf, best, c->counted, data, opt, traced);
-    if (status == XB_OK) status = try_all(ctx, c, best, data, opt, traced, more);
+        status = shelf_fill(ctx, &c->shelf, others, n, best, data, opt, traced);
+    for (int i = 0; i < n && status == XB_OK; i++)
+        status = try_likelihood(ctx, c, others[i], best, data, opt, traced);
     if (status == XB_OK) xb_train_report_tried(best->report, c->tried, c->count, c->kept);
     shelf_free(&c->shelf);
     free(c);

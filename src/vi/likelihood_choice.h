@@ -21,9 +21,6 @@ xb_status xb_train_one(xb_ctx *ctx, xb_trained *out, const xb_train_data *data,
 /* Ends a run that finished or failed with `status`: writes its checkpoint. */
 xb_status xb_train_left(xb_trainer *t, xb_status status);
 
-/* Keeps the better of two trainings in `first`, whose report describes the other. */
-xb_status xb_train_keep_better(xb_ctx *ctx, xb_trained *first, xb_trained *other);
-
 /* Whether F of two trainings with these options can be compared: a table, at temperature
  * 1. */
 bool xb_train_comparable(const xb_train_data *data, const xb_train_options *opt);
@@ -31,8 +28,8 @@ bool xb_train_comparable(const xb_train_data *data, const xb_train_options *opt)
 /* Whether the likelihood is chosen from the data. */
 bool xb_likelihood_is_open(const xb_train_data *data, const xb_train_options *opt);
 
-/* (V20) Trains the net of `best`, which has constant noise, under the other likelihoods;
- * the best of them all is in `best` then, and its report says what was tried. `dealt`:
+/* (V20) Trains the net of `best`, which has constant noise or is of counts, under the
+ * other likelihoods; the best of them all is in `best` then, and its report says what was tried. `dealt`:
  * ranks train one or several each. */
 xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_data *data,
                                const xb_train_options *opt, bool traced, bool dealt);

@@ -72,23 +72,73 @@ void xb_noise_posterior_fill(xb_trainer *t)
     }
 }
 
-xb_status xb_noise_posterior_forward(xb_trainer *t, int64_t batch)
+static xb_weights weights_of(const xb_trainer *t)
+{
+    return (xb_weights){t->theta + t->noise, t->noise_posterior.sigma, t->noise_state,
+                        t->noise_state};
+}
+
+static xb_noise noise_of(const xb_trainer *t)
 {
     const xb_noise_posterior *p = &t->noise_posterior;
-    const xb_weights weights = {t->theta + t->noise, p->sigma, t->noise_state,
-                                t->noise_state};
-    const xb_noise noise = {
-        .sampler = p->sampler, .key = p->key, .step = (uint32_t)t->draw};
+    return (xb_noise){.sampler = p->sampler, .key = p->key, .step = (uint32_t)t->draw};
+}
+
+static xb_gradient gradient_of(const xb_trainer *t)
+{
+    const xb_noise_posterior *p = &t->noise_posterior;
+    return (xb_gradient){t->gradient + t->noise, p->net ? t->gradient + p->rho : NULL,
+                         NULL};
+}
+
+xb_status xb_noise_posterior_forward(xb_trainer *t, int64_t batch)
+{
+    const xb_weights weights = weights_of(t);
+    const xb_noise noise = noise_of(t);
     return xb_pass_forward_within(t->ctx, t->noise_pass, t->raw, t->bx, batch, &weights,
-                                  p->net ? &noise : NULL, XB_MODE_TRAIN);
+                                  t->noise_posterior.net ? &noise : NULL, XB_MODE_TRAIN);
 }
 
 xb_status xb_noise_posterior_backward(xb_trainer *t)
 {
-    const xb_noise_posterior *p = &t->noise_posterior;
-    const xb_gradient gradient = {t->gradient + t->noise,
-                                  p->net ? t->gradient + p->rho : NULL, NULL};
+    const xb_gradient gradient = gradient_of(t);
     return xb_pass_backward_within(t->ctx, t->noise_pass, &gradient, t->d_raw);
+}
+
+/* ---- both ways in one step */
+
+typedef struct inner_step {
+    xb_trainer *trainer;
+    xb_noise_inside inside;
+    double scale, *nll;
+    xb_status status;
+} inner_step;
+
+/* The noise net's loss: the step of the other net, which reads `raw` and fills `d_raw`.
+ */
+static bool run_inside(void *arg, xb_real *dy, const xb_real *y, int64_t batch)
+{
+    inner_step *s = arg;
+    const xb_trainer *t = s->trainer;
+    const xb_backend *b = t->backend;
+    const int64_t bytes = batch * t->targets * (int64_t)sizeof *dy;
+    b->copy(b, t->raw, y, bytes);
+    s->status = s->inside(s->trainer, batch, 0, s->scale, s->nll);
+    if (s->status == XB_OK) b->copy(b, dy, t->d_raw, bytes);
+    return s->status == XB_OK;
+}
+
+xb_status xb_noise_posterior_step(xb_trainer *t, int64_t batch, xb_noise_inside inside,
+                                  double scale, double *nll)
+{
+    const xb_weights weights = weights_of(t);
+    const xb_noise noise = noise_of(t);
+    const xb_gradient gradient = gradient_of(t);
+    inner_step inner = {.trainer = t, .inside = inside, .scale = scale, .nll = nll};
+    const xb_status status = xb_pass_step_around(
+        t->ctx, t->noise_pass, &gradient, true, t->bx, batch, &weights,
+        t->noise_posterior.net ? &noise : NULL, run_inside, &inner);
+    return inner.status != XB_OK ? inner.status : status;
 }
 
 double xb_noise_posterior_kl(xb_trainer *t)

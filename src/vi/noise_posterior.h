@@ -27,6 +27,12 @@ void xb_noise_posterior_free(xb_noise_posterior *p);
 void xb_noise_posterior_fill(xb_trainer *t); /* sigma from rho */
 xb_status xb_noise_posterior_forward(xb_trainer *t, int64_t batch);
 xb_status xb_noise_posterior_backward(xb_trainer *t);
+/* Both ways, with `inside`, a draw of the other net, in between: a small net's noise is
+ * drawn once then (backend/chain.h). */
+typedef xb_status (*xb_noise_inside)(xb_trainer *t, int64_t batch, int64_t draw,
+                                     double scale, double *nll);
+xb_status xb_noise_posterior_step(xb_trainer *t, int64_t batch, xb_noise_inside inside,
+                                  double scale, double *nll);
 double xb_noise_posterior_kl(xb_trainer *t);
 
 /* The step of the target's values, which are `stride` apart; 0 if there is only one

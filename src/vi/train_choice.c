@@ -1,9 +1,11 @@
 /* train_choice.c: training from end to end; if no net is given, it is chosen from the
  * data. F is an upper bound of the negative log evidence, so it accounts for the weights
  * of the deeper net: more layers win if the data justify them (V18; docs/networks.md has
- * the numbers), and a deeper net that is far behind halfway is given up there. With a
- * temperature F is not such a bound, and nothing is chosen. The second training has no
- * checkpoint: a resumed run gets the first from its checkpoint at once. */
+ * the numbers), and a deeper net that is far behind halfway is given up there. It costs
+ * four times as much, so it comes last: the likelihood is chosen for the small net (V20),
+ * and for the deeper one again only if that has won. With a temperature F is not such a
+ * bound, and nothing is chosen. The second training has no checkpoint: a resumed run gets
+ * the first from its checkpoint at once. */
 #include <math.h>
 #include <stdio.h>
 
@@ -120,17 +122,11 @@ static void swap_two(xb_trained *a, xb_trained *b)
     *b = swap;
 }
 
-xb_status xb_train_keep_better(xb_ctx *ctx, xb_trained *first, xb_trained *other)
-{
-    if (is_better(other->report, first->report)) swap_two(first, other);
-    return xb_train_report_left(ctx, first->report, other->report,
-                                xb_model_net_text(other->model), NAN);
-}
-
 /* (V18) The deeper net is kept if its F is lower by more than twice the error, or if it
  * scores higher on rows held out. What ranks have trained to its end side by side is
  * judged halfway too, as if it had been given up there. */
-static xb_status keep_deeper(xb_ctx *ctx, xb_trained *first, xb_trained *deeper)
+static xb_status keep_deeper(xb_ctx *ctx, bool *won, xb_trained *first,
+                             xb_trained *deeper)
 {
     const xb_estimate a = xb_train_report_f(first->report);
     const xb_estimate b = xb_train_report_f(deeper->report);
@@ -138,15 +134,18 @@ static xb_status keep_deeper(xb_ctx *ctx, xb_trained *first, xb_trained *deeper)
     const double error = hypot(a.std_error, b.std_error);
     const bool held = xb_train_report_held_count(first->report) > 0;
     const bool clear = held || !isfinite(error) || b.value + 2 * error < a.value;
-    if (isnan(behind) && clear && is_better(deeper->report, first->report))
-        swap_two(first, deeper);
+    *won = isnan(behind) && clear && is_better(deeper->report, first->report);
+    if (*won) swap_two(first, deeper);
     return xb_train_report_left(ctx, first->report, deeper->report,
                                 xb_model_net_text(deeper->model), behind);
 }
 
 enum { NET_TEXT = 64 };
 
-static xb_train_options deeper_options(char net[NET_TEXT], const xb_train_data *data,
+/* Its likelihood is that of `first` for counts, and else the one asked for, or constant
+ * noise, which costs least. */
+static xb_train_options deeper_options(char net[NET_TEXT], const xb_trained *first,
+                                       const xb_train_data *data,
                                        const xb_train_options *opt)
 {
     snprintf(
@@ -154,6 +153,8 @@ static xb_train_options deeper_options(char net[NET_TEXT], const xb_train_data *
         (long long)(data->classes > 0 ? data->classes : xb_train_targets(data, opt)));
     xb_train_options deeper = *opt;
     deeper.net = net;
+    if (first->model && xb_model_of_counts(first->model))
+        deeper.likelihood = xb_model_likelihood(first->model);
     deeper.checkpoint = NULL;
     deeper.resume = false;
     deeper.task = "training a deeper net";
@@ -161,16 +162,20 @@ static xb_train_options deeper_options(char net[NET_TEXT], const xb_train_data *
 }
 
 static xb_status try_deeper(xb_ctx *ctx, xb_trained *first, const xb_train_data *data,
-                            const xb_train_options *opt, bool traced)
+                            const xb_train_options *opt, bool traced, bool any)
 {
     char net[NET_TEXT];
-    const xb_train_options deeper = deeper_options(net, data, opt);
+    const xb_train_options deeper = deeper_options(net, first, data, opt);
     xb_trained other = {0};
+    bool won = false;
     xb_status status =
         train_against(ctx, &other, data, &deeper, traced, true, first->report);
-    if (status == XB_OK) status = keep_deeper(ctx, first, &other);
+    if (status == XB_OK) status = keep_deeper(ctx, &won, first, &other);
     xb_trained_drop(&other);
-    return status == XB_E_NUMERIC ? XB_OK : status; /* the first one stands */
+    if (status == XB_E_NUMERIC) return XB_OK; /* the first one stands */
+    XB_TRY(status);
+    return won && any ? xb_likelihood_choose(ctx, first, data, opt, traced, false)
+                      : XB_OK;
 }
 
 /* ---- skewed columns, as they are or as logarithms (V21) */
@@ -247,40 +252,38 @@ static xb_status bend_by_ranks(xb_ctx *ctx, bool *tried, xb_trained *one,
 
 /* ---- ranks that train one or several nets each */
 
-/* The deeper net alone, beside one that is trained. */
-static xb_status deepen_by_ranks(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
-                                 const xb_train_options *opt, bool traced)
+/* The deeper net, beside the first one if that is still to be trained. No deeper net: it
+ * has diverged. */
+static xb_status train_two(xb_ctx *ctx, xb_trained *one, xb_trained *deeper,
+                           const xb_train_data *data, const xb_train_options *opt,
+                           bool traced)
 {
     char net[NET_TEXT];
-    xb_trained other = {0};
-    xb_train_item item = {.data = *data,
-                          .opt = deeper_options(net, data, opt),
-                          .traced = traced,
-                          .out = &other};
-    xb_status status = xb_train_items(ctx, &item, 1);
-    if (status == XB_OK && item.status == XB_OK) status = keep_deeper(ctx, one, &other);
-    xb_trained_drop(&other);
-    return status;
-}
-
-/* The first net and the deeper one, side by side. */
-static xb_status train_two(xb_ctx *ctx, xb_trained *one, const xb_train_data *data,
-                           const xb_train_options *opt, bool traced)
-{
-    char net[NET_TEXT];
-    xb_trained other = {0};
+    const int begin = one->model ? 1 : 0;
     xb_train_item item[2] = {{.data = *data, .opt = *opt, .traced = traced, .out = one},
                              {.data = *data,
-                              .opt = deeper_options(net, data, opt),
+                              .opt = deeper_options(net, one, data, opt),
                               .traced = traced,
-                              .out = &other}};
-    xb_status status = xb_train_items(ctx, item, 2);
-    if (status == XB_OK && item[0].status != XB_OK)
-        status = xb_fail(ctx, item[0].status, "%s", item[0].why);
-    if (status == XB_OK && item[1].status == XB_OK)
-        status = keep_deeper(ctx, one, &other);
-    xb_trained_drop(&other);
-    return status;
+                              .out = deeper}};
+    XB_TRY(xb_train_items(ctx, item + begin, 2 - begin));
+    if (begin == 0 && item[0].status != XB_OK)
+        return xb_fail(ctx, item[0].status, "%s", item[0].why);
+    return XB_OK;
+}
+
+/* As try_deeper() with a net that is trained already; counts need another one. */
+static xb_status deepen_by_ranks(xb_ctx *ctx, xb_trained *one, xb_trained *deeper,
+                                 const xb_train_data *data, const xb_train_options *opt,
+                                 bool traced, bool any)
+{
+    bool won = false;
+    if (any && xb_model_of_counts(one->model)) {
+        xb_trained_drop(deeper);
+        XB_TRY(train_two(ctx, one, deeper, data, opt, traced));
+    }
+    if (!deeper->model) return XB_OK;
+    XB_TRY(keep_deeper(ctx, &won, one, deeper));
+    return won && any ? xb_likelihood_choose(ctx, one, data, opt, traced, true) : XB_OK;
 }
 
 /* Those who could be at work at a time must be as many as there are ranks. */
@@ -307,15 +310,18 @@ static xb_status train_by_ranks(xb_ctx *ctx, xb_trained *one, const xb_train_dat
     }
     XB_TRY(check_ranks(ctx, open || others < tried ? (others > 2 ? others : 2) : others));
     xb_train_item first = {.data = *data, .opt = *opt, .traced = traced, .out = one};
+    xb_trained deeper = {0};
     bool bent = false;
     XB_TRY(bend_by_ranks(ctx, &bent, one, data, opt, traced));
-    xb_status status = bent   ? deepen_by_ranks(ctx, one, data, opt, traced)
-                       : open ? train_two(ctx, one, data, opt, traced)
-                              : xb_train_items(ctx, &first, 1);
+    xb_status status = open ? train_two(ctx, one, &deeper, data, opt, traced)
+                            : xb_train_items(ctx, &first, 1);
     if (status == XB_OK && first.status != XB_OK)
         status = xb_fail(ctx, first.status, "%s", first.why);
     if (status == XB_OK && any)
         status = xb_likelihood_choose(ctx, one, data, opt, traced, true);
+    if (status == XB_OK && open)
+        status = deepen_by_ranks(ctx, one, &deeper, data, opt, traced, any);
+    xb_trained_drop(&deeper);
     if (status == XB_OK && members > 1)
         status = xb_train_members_by_ranks(ctx, one, false, data, opt, members);
     return status;
@@ -330,10 +336,10 @@ static xb_status train_here(xb_ctx *ctx, xb_trained *one, const xb_train_data *d
     XB_TRY(xb_train_one(ctx, one, data, opt, report, report || open || any));
     if (open && !xb_train_report_stopped(one->report))
         XB_TRY(try_bent(ctx, one, data, opt, report));
-    if (open && !xb_train_report_stopped(one->report))
-        XB_TRY(try_deeper(ctx, one, data, opt, report));
     if (any && !xb_train_report_stopped(one->report))
         XB_TRY(xb_likelihood_choose(ctx, one, data, opt, report, false));
+    if (open && !xb_train_report_stopped(one->report))
+        XB_TRY(try_deeper(ctx, one, data, opt, report, any));
     return xb_train_members(ctx, &one->model, data, opt,
                             open && data->classes == 0 &&
                                 !xb_train_report_stopped(one->report));

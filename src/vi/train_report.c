@@ -189,6 +189,17 @@ static int runner_up(const xb_train_report *r)
     return best;
 }
 
+/* Why a likelihood of a lower F was not taken (V20, V42). */
+static const char *yet_left(const xb_tried_likelihood *kept,
+                            const xb_tried_likelihood *other)
+{
+    if (!(other->f.value < kept->f.value)) return "";
+    if (kept->likelihood == XB_LIKELIHOOD_POISSON &&
+        other->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL)
+        return ", not lower by more than the error and 0.05 nats per row";
+    return ", not lower by more than the error";
+}
+
 static void give_reason_by_f(xb_train_report *r, const xb_tried_likelihood *a,
                              const xb_tried_likelihood *b)
 {
@@ -196,8 +207,7 @@ static void give_reason_by_f(xb_train_report *r, const xb_tried_likelihood *a,
     xb_number_with_error(kept, sizeof kept, a->f.value, a->f.std_error);
     xb_number_with_error(other, sizeof other, b->f.value, b->f.std_error);
     snprintf(r->reason, sizeof r->reason, "%s: F %s, %s %s%s", meaning(a->likelihood),
-             kept, xb_likelihood_name(b->likelihood), other,
-             b->f.value < a->f.value ? ", not lower by more than the error" : "");
+             kept, xb_likelihood_name(b->likelihood), other, yet_left(a, b));
 }
 
 static void give_reason(xb_train_report *r)

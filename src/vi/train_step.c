@@ -72,7 +72,21 @@ static xb_status one_draw(xb_trainer *t, int64_t batch, int64_t draw, double sca
     XB_TRY(xb_pass_step_within(t->ctx, t->pass, &loss, &gradient, draw == 0, t->bx, batch,
                                &weights, &noise, &of));
     *nll += loss / (double)t->opt.draws;
-    return t->model->noise_net ? xb_noise_posterior_backward(t) : XB_OK;
+    return XB_OK;
+}
+
+/* All draws; several share one pass of the noise net, which goes back for each. */
+static xb_status all_draws(xb_trainer *t, int64_t batch, double scale, double *nll)
+{
+    const bool noisy = t->model->noise_net;
+    if (noisy && t->opt.draws == 1)
+        return xb_noise_posterior_step(t, batch, one_draw, scale, nll);
+    if (noisy) XB_TRY(xb_noise_posterior_forward(t, batch));
+    for (int64_t s = 0; s < t->opt.draws; s++) {
+        XB_TRY(one_draw(t, batch, s, scale, nll));
+        if (noisy) XB_TRY(xb_noise_posterior_backward(t));
+    }
+    return XB_OK;
 }
 
 static double add_kl(xb_trainer *t)
@@ -118,8 +132,7 @@ static xb_status phase_2_step(xb_trainer *t, int64_t batch, double *f)
 {
     const double temperature = xb_trainer_temperature(t, t->place.step);
     double scale = 1 / ((double)batch * temperature * (double)t->opt.draws), nll = 0;
-    if (t->model->noise_net) XB_TRY(xb_noise_posterior_forward(t, batch));
-    for (int64_t s = 0; s < t->opt.draws; s++) XB_TRY(one_draw(t, batch, s, scale, &nll));
+    XB_TRY(all_draws(t, batch, scale, &nll));
     double kl = add_kl(t) + xb_noise_posterior_kl(t);
     XB_TRY(xb_sharing_add(t, batch));
     *f = xb_trainer_note(t, batch, temperature, nll, kl);
