@@ -174,14 +174,29 @@ static void xb_py_signs(const xb_sampler *sampler, const xb_stream *where, float
         if (sign[i] == 0) sign[i] = xb_stream_word(where, i) >> 31 ? -1.0f : 1.0f;
 }
 
+/* Signs of `count` tensors, one after another: tensor[t] has n[t] of them. */
+static void xb_py_signs_all(const xb_sampler *sampler, const xb_stream *where,
+                            uintptr_t sign, const int64_t *tensor, const int64_t *n,
+                            int64_t count)
+{
+    float *at = (float *)sign;
+    for (int64_t t = 0; t < count; at += n[t++]) {
+        xb_stream here = *where;
+        here.tensor = (uint32_t)tensor[t];
+        xb_py_signs(sampler, &here, at, n[t]);
+    }
+}
+
 #define REAL float
 #define NAME(x) xb_py_##x##_float
 #include "glue_weights.h"
+#include "glue_signs.h"
 #undef REAL
 #undef NAME
 #define REAL double
 #define NAME(x) xb_py_##x##_double
 #include "glue_weights.h"
+#include "glue_signs.h"
 #undef REAL
 #undef NAME
 
