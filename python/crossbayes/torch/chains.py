@@ -112,7 +112,12 @@ class Chain(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, plan: Plan, links: Sequence[Link], signs: Signs | None, x: Tensor, *given: Tensor
+        ctx: Any,
+        plan: Plan,
+        links: Sequence[Link],
+        signs: Signs | None,
+        x: Tensor,
+        *given: Tensor,
     ) -> tuple[Tensor, Tensor]:
         kept = [t if t.is_contiguous() else t.contiguous() for t in given]
         pairs = _pairs(links, kept)

@@ -120,7 +120,7 @@ class NoisyLayer(nn.Module):
         return getattr(self, f"_{self.noise.estimator}")(x) if y is None else y
 
     def _alone(self) -> Any:
-        """This layer as a run of its own."""
+        """The layer as a run of its own."""
         estimator, run = self.__dict__.get("_kept_run", (None, None))
         if estimator != self.noise.estimator:
             estimator, run = self.noise.estimator, passes.Run([self], [passes.text_of(self)])

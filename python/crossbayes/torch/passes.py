@@ -326,10 +326,11 @@ class Pass(torch.autograd.Function):
         slot = part.runner.take(len(x), gradients)
         lent = Lent(slot, part.runner.free[gradients])
         y = _empty(len(x), part.runner.out, part.image)
-        kl = _forward(part, slot, lines, kept, y)
+        struct = _struct(part, slot, lines, kept)
+        kl = _forward(struct[0], y)
         if gradients:
             ctx.save_for_backward(lines, *kept)
-            ctx.part, ctx.lent = part, lent
+            ctx.part, ctx.lent, ctx.struct = part, lent, struct
             ctx.shape = x.shape
             ctx.set_materialize_grads(False)
         else:
@@ -344,25 +345,26 @@ class Pass(torch.autograd.Function):
         if slot is None:  # a second time: the same noise, so the same pass again
             slot = part.runner.take(len(x), True)
             ctx.lent = lent = Lent(slot, part.runner.free[True])
-            _forward(part, slot, x, given, _empty(len(x), part.runner.out, part.image))
+            ctx.struct = _struct(part, slot, x, given)
+            _forward(ctx.struct[0], _empty(len(x), part.runner.out, part.image))
         d_x = _empty(len(x), _shape(ctx.shape), part.image) if ctx.needs_input_grad[1] else None
-        made = _backward(part, slot, x, given, dy, d_x, 0.0 if d_kl is None else float(d_kl))
+        weight = 0.0 if d_kl is None else float(d_kl)
+        made = _backward(part, ctx.struct[0], given, dy, d_x, weight)
         lent.give_back()
         return (None, d_x, *made)
 
 
-def _forward(part: Part, slot: Slot, x: Tensor, given: Any, y: Tensor) -> float:
-    p, _kept = _struct(part, slot, x, given)
+def _forward(p: Any, y: Tensor) -> float:
     p.y = y.data_ptr()
     _check(p, lib.xb_py_part_forward(p))
     return float(p.divergence)
 
 
 def _backward(
-    part: Part, slot: Slot, x: Tensor, given: Any, dy: Any, d_x: Tensor | None, weight: float
+    part: Part, p: Any, given: Any, dy: Any, d_x: Tensor | None, weight: float
 ) -> list[Tensor]:
     """Gradients by the parameters, views of one block for means and one for widths."""
-    p, _kept = _struct(part, slot, x, given)
+    p.ctx, p.alone = functions.wide(), functions.context(1)  # this thread may be another
     d_mu, d_width = torch.empty(part.runner.params), torch.empty(part.runner.params)
     p.d_mu, p.d_width, p.weight = d_mu.data_ptr(), d_width.data_ptr(), weight
     if weight == 0.0:
