@@ -59,6 +59,20 @@ DRAW = """
     } xb_py_draw;
     void xb_py_signs(const xb_sampler *sampler, const xb_stream *where, float *sign,
                      int64_t n);
+    void xb_py_signs_all(const xb_sampler *sampler, const xb_stream *where, uintptr_t sign,
+                         const int64_t *tensor, const int64_t *n, int64_t count);
+    void xb_py_turn_float(const xb_ctx *ctx, uintptr_t to, uintptr_t from, uintptr_t sign,
+                          int64_t n);
+    void xb_py_turn_double(const xb_ctx *ctx, uintptr_t to, uintptr_t from, uintptr_t sign,
+                           int64_t n);
+    void xb_py_turn_add_float(const xb_ctx *ctx, uintptr_t to, uintptr_t from,
+                              uintptr_t sign, int64_t n, bool relu);
+    void xb_py_turn_add_double(const xb_ctx *ctx, uintptr_t to, uintptr_t from,
+                               uintptr_t sign, int64_t n, bool relu);
+    void xb_py_turn_back_float(const xb_ctx *ctx, uintptr_t to, uintptr_t kept,
+                               uintptr_t from, uintptr_t y, uintptr_t sign, int64_t n);
+    void xb_py_turn_back_double(const xb_ctx *ctx, uintptr_t to, uintptr_t kept,
+                                uintptr_t from, uintptr_t y, uintptr_t sign, int64_t n);
     double xb_py_draw_fill_float(const xb_py_draw *d);
     double xb_py_draw_fill_double(const xb_py_draw *d);
     void xb_py_draw_back_float(const xb_py_draw *d);

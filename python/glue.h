@@ -162,26 +162,55 @@ typedef struct xb_py_draw {
     bool mean;     /* means are a part of theta */
 } xb_py_draw;
 
+/* Draws become their signs, turned; returns how many draws are 0. */
+XB_PY_WIDE static int64_t xb_py_sign_some(float *sign, int64_t n)
+{
+    int32_t zeros = 0;
+    for (int64_t i = 0; i < n; i++) {
+        zeros += sign[i] == 0;
+        sign[i] = sign[i] < 0 ? 1.0f : sign[i] > 0 ? -1.0f : 0.0f;
+    }
+    return zeros;
+}
+
 /* (N10) Signs of n elements: -1 for the upper half of words. `sampler` is the gaussian
  * one, whose draws have the sign of their word sooner than one word at a time; a draw of
  * 0 asks its word. */
 static void xb_py_signs(const xb_sampler *sampler, const xb_stream *where, float *sign,
                         int64_t n)
 {
-    xb_sampler_fill(sampler, sign, n, where, 0);
-    for (int64_t i = 0; i < n; i++) sign[i] = (float)((sign[i] < 0) - (sign[i] > 0));
-    for (int64_t i = 0; i < n; i++)
-        if (sign[i] == 0) sign[i] = xb_stream_word(where, i) >> 31 ? -1.0f : 1.0f;
+    for (int64_t at = 0; at < n; at += XB_PY_BLOCK) {
+        const int64_t some = n - at < XB_PY_BLOCK ? n - at : XB_PY_BLOCK;
+        xb_sampler_fill(sampler, sign + at, some, where, at);
+        if (xb_py_sign_some(sign + at, some) == 0) continue;
+        for (int64_t i = at; i < at + some; i++)
+            if (sign[i] == 0) sign[i] = xb_stream_word(where, i) >> 31 ? -1.0f : 1.0f;
+    }
+}
+
+/* Signs of `count` tensors, one after another: tensor[t] has n[t] of them. */
+static void xb_py_signs_all(const xb_sampler *sampler, const xb_stream *where,
+                            uintptr_t sign, const int64_t *tensor, const int64_t *n,
+                            int64_t count)
+{
+    float *at = (float *)sign;
+    for (int64_t t = 0; t < count; at += n[t++]) {
+        xb_stream here = *where;
+        here.tensor = (uint32_t)tensor[t];
+        xb_py_signs(sampler, &here, at, n[t]);
+    }
 }
 
 #define REAL float
 #define NAME(x) xb_py_##x##_float
 #include "glue_weights.h"
+#include "glue_signs.h"
 #undef REAL
 #undef NAME
 #define REAL double
 #define NAME(x) xb_py_##x##_double
 #include "glue_weights.h"
+#include "glue_signs.h"
 #undef REAL
 #undef NAME
 

@@ -84,24 +84,34 @@ XB_PY_WIDE static void NAME(mix)(REAL *restrict theta, const REAL *mu, const REA
         for (int64_t i = 0; i < n; i++) theta[i] = sigma[i] * (REAL)z[i];
 }
 
-/* theta_g = mu + sigma z_g of one block, and its KL. */
-static void NAME(weights_block)(void *arg, int64_t piece)
+/* theta_g = mu + sigma z_g of n weights that fit into the first cache; returns their KL.
+ */
+static double NAME(weights_strip)(const NAME(weights) * w, int64_t from, int64_t n)
 {
-    const NAME(weights) *w = arg;
-    const int64_t from = piece * XB_PY_BLOCK;
-    const int64_t n = w->m - from < XB_PY_BLOCK ? w->m - from : XB_PY_BLOCK;
     const REAL *mu = w->mu + from;
-    REAL sigma[XB_PY_BLOCK];
-    float z[XB_PY_BLOCK];
+    REAL sigma[XB_PY_STRIP];
+    float z[XB_PY_STRIP];
     NAME(sigma)(w->alone, sigma, w->width + from, n);
     for (int64_t g = 0; w->theta && g < w->groups; g++) {
         xb_sampler_fill(w->sampler, z, n, w->where, g * w->m + from);
         NAME(mix)(w->theta + g * w->m + from, w->mean ? mu : NULL, sigma, z, n);
     }
-    if (!w->kl) return;
-    w->sums[piece] = w->prior->kind == XB_PRIOR_NORMAL
-                         ? NAME(normal_sum)(mu, w->width + from, sigma, n, w->prior)
-                         : NAME(kl)(w->alone, w->kl, NULL, NULL, mu, sigma, n, 0);
+    if (!w->kl) return 0;
+    return w->prior->kind == XB_PRIOR_NORMAL
+               ? NAME(normal_sum)(mu, w->width + from, sigma, n, w->prior)
+               : NAME(kl)(w->alone, w->kl, NULL, NULL, mu, sigma, n, 0);
+}
+
+static void NAME(weights_block)(void *arg, int64_t piece)
+{
+    const NAME(weights) *w = arg;
+    const int64_t begin = piece * XB_PY_BLOCK;
+    const int64_t end = w->m - begin < XB_PY_BLOCK ? w->m : begin + XB_PY_BLOCK;
+    double sum = 0;
+    for (int64_t from = begin; from < end; from += XB_PY_STRIP)
+        sum += NAME(weights_strip)(w, from,
+                                   end - from < XB_PY_STRIP ? end - from : XB_PY_STRIP);
+    if (w->kl) w->sums[piece] = sum;
 }
 
 /* `weight` times the KL's gradient, 0 where it is not wanted. */

@@ -162,54 +162,6 @@ class Draw(torch.autograd.Function):
         return (None, *out)
 
 
-class Dense(torch.autograd.Function):
-    """A dense layer with its draw (N8), or with signs a draw for each example (N10).
-
-    Called with a :class:`Plan`, the signs r and s [rows][channels] of flipout or None, x
-    [rows][in], and the layer's ``weights()``. Outputs are y and the KL. Products are
-    PyTorch's; what is done to each weight is one pass in C, on the memory that the products
-    wrote. To be differentiated once.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, plan: Plan, signs: Any, x: Tensor, *given: Tensor) -> Any:
-        kept = [t if t.is_contiguous() else t.contiguous() for t in given]
-        made = [torch.empty_like(t) for t in kept[: 2 * len(plan.numbers) : 2]]
-        kl = _run(plan, kept, made, _FILL, 0.0)
-        bias = kept[2] if len(kept) > 2 else None
-        if signs is None:
-            y = _product(x, made[0], made[1] if len(made) > 1 else bias)
-        else:
-            turned = x * signs[0]
-            y = _product(x, kept[0], bias)
-            y.addcmul_(_product(turned, made[0], made[1] if len(made) > 1 else None), signs[1])
-            made.append(turned)
-        ctx.save_for_backward(x, *kept, *made)
-        ctx.plan, ctx.signs, ctx.given = plan, signs, len(kept)
-        ctx.set_materialize_grads(False)
-        return y, torch.scalar_tensor(kl, dtype=kept[0].dtype)
-
-    @staticmethod
-    def backward(ctx: Any, dy: Any, d_kl: Any) -> tuple[Any, ...]:
-        once()
-        plan, signs, (x, *rest) = ctx.plan, ctx.signs, ctx.saved_tensors
-        kept, made = rest[: ctx.given], rest[ctx.given :]
-        if dy is None:
-            dy = x.new_zeros((len(x), kept[0].shape[1]))
-        turned = dy if signs is None else dy * signs[1]
-        out = _gradients(x if signs is None else made.pop(), x, dy, turned, ctx.given, signs)
-        weight = 0.0 if d_kl is None else float(d_kl)
-        if weight == 0.0:
-            plan = plan._replace(with_kl=False)
-        _run(plan, kept, made, _BACK, weight, out)
-        dx = None
-        if ctx.needs_input_grad[2]:
-            dx = torch.mm(dy, (made[0] if signs is None else kept[0]).t())
-            if signs is not None:
-                dx.addcmul_(torch.mm(turned, made[0].t()), signs[0])
-        return (None, None, dx, *out)
-
-
 def once() -> None:
     """Refuses a second derivative of what runs in C."""
     if torch.is_grad_enabled():
@@ -219,23 +171,18 @@ def once() -> None:
         )
 
 
-def _product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    return torch.mm(x, weight) if bias is None else torch.addmm(bias, x, weight)
+def fill(plan: Plan, pairs: Sequence[Tensor], made: Sequence[Tensor]) -> float:
+    """Draws random tensors, mu and log sigma of each in ``pairs``; returns their KL."""
+    return _run(plan, pairs, made, _FILL, 0.0)
 
 
-def _gradients(
-    noisy: Tensor, x: Tensor, dy: Tensor, turned: Tensor, given: int, signs: Any
-) -> list[Tensor]:
-    """By the layer's parameters, before the pass over each weight: where means are apart, the
-    place of a width holds the gradient by sigma z.
+def back(
+    plan: Plan, pairs: Sequence[Tensor], made: Any, out: Sequence[Tensor], weight: float
+) -> None:
+    """The gradient of that, in the memory ``out`` of the gradients of the products. Where
+    means are apart, the place of a width holds the gradient by sigma z before.
     """
-    out = [torch.mm(x.t(), dy)]
-    out.append(torch.empty_like(out[0]) if signs is None else torch.mm(noisy.t(), turned))
-    if given > 2:
-        out.append(dy.sum(0))
-    if given > 3:
-        out.append(torch.empty_like(out[2]) if signs is None else turned.sum(0))
-    return out
+    _run(plan, pairs, made, _BACK, weight, out)
 
 
 def _run(plan: Plan, kept: Any, made: Any, way: Any, weight: float, out: Any = None) -> float:

@@ -99,7 +99,7 @@ class NoisyLayer(nn.Module):
         functions.check(pairs)
         *made, kl = functions.Draw.apply(plan, *pairs)
         if with_kl:
-            note([self], kl)
+            note([self], kl, self.weights())
         return made
 
     def signs(
@@ -116,9 +116,19 @@ class NoisyLayer(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() < 2:
             raise ValueError(f"inputs of {tuple(x.shape)}: expected a batch of examples")
-        text = passes.text_of(self)
-        y = None if text is None else passes.run([self], [text], x)
+        y = self._alone()(x)
         return getattr(self, f"_{self.noise.estimator}")(x) if y is None else y
+
+    def _alone(self) -> Any:
+        """The layer as a run of its own."""
+        estimator, run = self.__dict__.get("_kept_run", (None, None))
+        if estimator != self.noise.estimator:
+            estimator, run = self.noise.estimator, passes.Run([self], [passes.text_of(self)])
+            self.__dict__["_kept_run"] = estimator, run
+        return run
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_kept_run"}
 
     def extra_repr(self) -> str:
         return f"{tuple(self.kernel_mu.shape)}, law={self.noise.law.text!r}"
@@ -132,25 +142,7 @@ class NoisyLinear(NoisyLayer):
         self.in_features, self.out_features = plain.in_features, plain.out_features
 
     def _shared(self, x: Tensor) -> Tensor:
-        y = self._together(x, None)
-        return _affine(x, *self.drawn()) if y is None else y
-
-    def _together(self, x: Tensor, signs: tuple[Tensor, Tensor] | None) -> Tensor | None:
-        """The layer with its draw as one function; None: not of these inputs."""
-        given = self.weights()
-        plain = self.noise.fused and type(x) is Tensor and x.dim() == 2
-        if not plain or not functions.alike([x, *given]) or torch.is_autocast_enabled("cpu"):
-            return None
-        if x.shape[1] != self.in_features:
-            return None  # PyTorch's own error
-        with_kl = self.training and torch.is_grad_enabled()
-        source, mean = self.noise.source(), signs is None
-        plan = functions.Plan(source, self.numbers(), 1, mean, with_kl)
-        y, kl = functions.Dense.apply(plan, signs, x, *given)
-        if with_kl:
-            note([self], kl)
-        made: Tensor = y
-        return made
+        return _affine(x, *self.drawn())
 
     def _example(self, x: Tensor) -> Tensor:
         rows = len(x)
@@ -164,9 +156,6 @@ class NoisyLinear(NoisyLayer):
     def _flipout(self, x: Tensor) -> Tensor:
         rows = len(x)
         r, s = self.signs(rows, (self.in_features, self.out_features), x)
-        y = self._together(x, (r, s))
-        if y is not None:
-            return y
         if x.dim() > 2:
             middle = (1,) * (x.dim() - 2)
             r, s = r.view(rows, *middle, -1), s.view(rows, *middle, -1)
@@ -238,14 +227,15 @@ class Part(NamedTuple):
 
     def fresh(self) -> bool:
         """Whether the KL is that of the parameters as they are now."""
-        return bool(self.stamp == stamp([p for m in self.layers for p in m.pairs()]))
+        now = [p for m in self.layers for p in m.weights()]
+        return bool(self.stamp == stamp(now))
 
 
-def note(layers: Sequence[NoisyLayer], kl: Tensor) -> None:
+def note(layers: Sequence[NoisyLayer], kl: Tensor, given: Sequence[Tensor]) -> None:
     """Keeps a KL for free_energy, with the parameters that it belongs to."""
-    part = Part(layers, kl, stamp([p for m in layers for p in m.pairs()]))
+    part, parts = Part(layers, kl, stamp(given)), layers[0].noise.together.parts
     for layer in layers:
-        layer.noise.together.parts[layer] = part
+        parts[layer] = part
 
 
 def stamp(parameters: Sequence[Tensor]) -> list[tuple[int, int]]:

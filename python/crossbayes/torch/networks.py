@@ -84,14 +84,32 @@ class NoisySequential(nn.Sequential):
     """A Sequential that runs layers with noise, and what follows them, in one pass."""
 
     def forward(self, x: Any) -> Any:
-        for modules, texts in passes.runs(list(self._modules.values())):
-            y = passes.run(modules, texts, x) if len(modules) > 1 else None
+        for run in self._runs():
+            y = run(x) if len(run.modules) > 1 else None
             if y is None:
-                for module in modules:
+                for module in run.modules:
                     x = module(x)
             else:
                 x = y
         return x
+
+    def _runs(self) -> list[passes.Run]:
+        """What runs as one; kept while modules and estimator are the same."""
+        modules = list(self._modules.values())
+        kept = self.__dict__.get("_kept_runs")
+        if kept is not None and kept[0] == modules and not passes.hooked(modules):
+            layer, estimator, runs = kept[1:]
+            if layer is None or layer.noise.estimator == estimator:
+                return runs  # type: ignore[no-any-return]
+        made = passes.runs(modules)
+        first = next((layer for run in made for layer in run.layers), None)
+        if not passes.hooked(modules):
+            estimator = None if first is None else first.noise.estimator
+            self.__dict__["_kept_runs"] = modules, first, estimator, made
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_kept_runs"}
 
     def _get_name(self) -> str:
         return "Sequential"
@@ -152,7 +170,8 @@ def free_energy(module: Any, nll: Tensor, examples: int, temperature: float = 1.
         raise ValueError("nll: expected one number, the mean over the batch")
     parts = _parts(_noisy(module))
     total: Tensor = sum(parts[1:], parts[0])
-    return torch.add(nll, total.to(nll.dtype), alpha=temperature / n)
+    total = total if total.dtype == nll.dtype else total.to(nll.dtype)
+    return torch.add(nll, total, alpha=temperature / n)
 
 
 def _parts(layers: list[NoisyLayer]) -> list[Tensor]:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from crossbayes._library import Session
 from crossbayes._native import ffi, lib
-from crossbayes.torch import functions
+from crossbayes.torch import chains, functions
 from crossbayes.torch.layers import NoisyConv, NoisyLayer, NoisyLinear, note
 
 _ESTIMATOR = {
@@ -27,6 +27,7 @@ _ESTIMATOR = {
     "example": lib.XB_ESTIMATOR_EXAMPLE,
 }
 _PART, _TENSORS = ffi.typeof("xb_py_part *"), ffi.typeof("xb_py_tensor[]")
+_NOISE = ffi.typeof("xb_noise *")
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 # Weights of a dense layer; above, PyTorch's own products are faster: the library cuts a batch
 # into pieces, so that sums have the same order for any number of threads.
@@ -87,26 +88,56 @@ def text_of(module: Any) -> str | None:
     return text
 
 
-def runs(modules: Sequence[Any]) -> list[tuple[list[Any], list[str]]]:
-    """Modules one after another, in the longest parts, with the library's texts of them; a
-    part of one may be anything.
-    """
-    made: list[tuple[list[Any], list[str]]] = []
-    open_ = False  # the last part may go on
+class Run:
+    """Modules one after another that may run as one; what is known of them beforehand."""
+
+    def __init__(self, modules: list[Any], texts: list[str | None]) -> None:
+        self.modules = modules
+        self.texts = tuple(text or "" for text in texts)
+        self.layers = [m for m in modules if isinstance(m, NoisyLayer)]
+        self.together = bool(self.layers) and self.layers[0] is modules[0]
+        self.random = tuple(r for layer in self.layers for r in layer.random())
+        # PyTorch's products: too large for a part, or a layer that has no text
+        self.chain = self.together and "" in self.texts and chains.fits(modules)
+        self.numbers = tuple(n for layer in self.layers for n in layer.numbers())
+
+    def given(self) -> list[Tensor]:
+        """The parameters of all layers as they are now."""
+        if len(self.layers) == 1:
+            return self.layers[0].weights()
+        return [p for layer in self.layers for p in layer.weights()]
+
+    def __call__(self, x: Tensor) -> Tensor | None:
+        """The outputs; None: the modules cannot run as one on these inputs."""
+        if not self.together:
+            return None
+        return chains.run(self, x) if self.chain else run(self, x)
+
+
+def runs(modules: Sequence[Any]) -> list[Run]:
+    """The longest runs of these modules; one of a single module may be anything."""
+    made: list[tuple[list[Any], list[str | None]]] = []
+    open_ = chain = False  # the last run may go on; it is a chain
     for module in modules:
-        text = text_of(module)
-        known = text is not None and not _hooked(module)
-        noisy = isinstance(module, NoisyLayer)
-        if not (open_ and known and (not noisy or _follows(made[-1][0], module))):
+        text, noisy = text_of(module), isinstance(module, NoisyLayer)
+        known = not _hooked(module) and (text is not None or type(module) is NoisyLinear)
+        fits = text is not None if not chain else type(module) in (NoisyLinear, nn.ReLU)
+        if not (open_ and known and fits and (not noisy or _follows(made[-1][0], module))):
             made.append(([], []))
-            open_ = known and noisy
+            open_, chain = known and noisy, text is None
         made[-1][0].append(module)
-        made[-1][1].append(text or "")
-    return made
+        made[-1][1].append(None if chain and noisy else text)
+    return [Run(*one) for one in made]
 
 
 def _hooked(module: Any) -> bool:
-    return any(getattr(module, name) for name in _HOOKS)
+    own = module.__dict__
+    return any(own[name] for name in _HOOKS)
+
+
+def hooked(modules: Sequence[Any]) -> bool:
+    """Whether any of them has a hook, which must see its module alone."""
+    return any(_hooked(module) for module in modules)
 
 
 def _follows(part: list[Any], layer: Any) -> bool:
@@ -191,33 +222,34 @@ class Part(NamedTuple):
     random: tuple[bool, ...]  # of each tensor
 
 
-def run(modules: Sequence[Any], texts: Sequence[str], x: Tensor) -> Tensor | None:
+def run(part: Run, x: Tensor) -> Tensor | None:
     """The part's outputs; None: the library cannot run it on these inputs."""
-    layers = [m for m in modules if isinstance(m, NoisyLayer)]
+    layers = part.layers
     first = layers[0]
-    noise, sides = first.noise, first.kernel_mu.dim() - 1
+    noise, kernel = first.noise, first._parameters["kernel_mu"]
+    sides = kernel.dim() - 1
     if not noise.fused or type(x) is not Tensor or x.dim() != sides + 1 or len(x) == 0:
         return None
-    if len(modules) == 1 and sides == 3 and noise.estimator == "shared":
+    if len(part.modules) == 1 and sides == 3 and noise.estimator == "shared":
         return None  # of a convolution of images alone PyTorch's product is faster
-    if x.shape[1] != first.kernel_mu.shape[-2]:
+    if x.shape[1] != kernel.shape[-2]:
         return None  # PyTorch's own error
-    given = [p for layer in layers for p in layer.weights()]
+    given = part.given()
     if x.dtype != torch.float32 or not functions.alike([x, *given]):
         return None
-    random = tuple(r for layer in layers for r in layer.random())
-    key = tuple(texts), tuple(x.shape[1:]), first.tensor, random, noise.estimator
+    key = part.texts, x.shape[1:], first.tensor, part.random, noise.estimator
     runner = noise.runners[key] if key in noise.runners else _runner(noise, key, x.shape)
     if runner is None:
         return None
     source = noise.source()
-    grad = torch.is_grad_enabled()
-    place = ffi.new("xb_noise *", {"sampler": source.sampler, "key": source.stream.key})
-    place.step, place.sample = source.stream.step, source.stream.sample
-    with_kl = grad and first.training
-    y, kl = Pass.apply(Part(runner, place, source, with_kl, sides, random), x, *given)
+    stream = source.stream
+    place = ffi.new(_NOISE)
+    place.sampler, place.key = source.sampler, stream.key
+    place.step, place.sample = stream.step, stream.sample
+    with_kl = torch.is_grad_enabled() and first.training
+    y, kl = Pass.apply(Part(runner, place, source, with_kl, sides, part.random), x, *given)
     if with_kl:
-        note(layers, kl)
+        note(layers, kl, given)
     made: Tensor = y
     return made
 
@@ -294,10 +326,11 @@ class Pass(torch.autograd.Function):
         slot = part.runner.take(len(x), gradients)
         lent = Lent(slot, part.runner.free[gradients])
         y = _empty(len(x), part.runner.out, part.image)
-        kl = _forward(part, slot, lines, kept, y)
+        struct = _struct(part, slot, lines, kept)
+        kl = _forward(struct[0], y)
         if gradients:
             ctx.save_for_backward(lines, *kept)
-            ctx.part, ctx.lent = part, lent
+            ctx.part, ctx.lent, ctx.struct = part, lent, struct
             ctx.shape = x.shape
             ctx.set_materialize_grads(False)
         else:
@@ -312,25 +345,26 @@ class Pass(torch.autograd.Function):
         if slot is None:  # a second time: the same noise, so the same pass again
             slot = part.runner.take(len(x), True)
             ctx.lent = lent = Lent(slot, part.runner.free[True])
-            _forward(part, slot, x, given, _empty(len(x), part.runner.out, part.image))
+            ctx.struct = _struct(part, slot, x, given)
+            _forward(ctx.struct[0], _empty(len(x), part.runner.out, part.image))
         d_x = _empty(len(x), _shape(ctx.shape), part.image) if ctx.needs_input_grad[1] else None
-        made = _backward(part, slot, x, given, dy, d_x, 0.0 if d_kl is None else float(d_kl))
+        weight = 0.0 if d_kl is None else float(d_kl)
+        made = _backward(part, ctx.struct[0], given, dy, d_x, weight)
         lent.give_back()
         return (None, d_x, *made)
 
 
-def _forward(part: Part, slot: Slot, x: Tensor, given: Any, y: Tensor) -> float:
-    p, _kept = _struct(part, slot, x, given)
+def _forward(p: Any, y: Tensor) -> float:
     p.y = y.data_ptr()
     _check(p, lib.xb_py_part_forward(p))
     return float(p.divergence)
 
 
 def _backward(
-    part: Part, slot: Slot, x: Tensor, given: Any, dy: Any, d_x: Tensor | None, weight: float
+    part: Part, p: Any, given: Any, dy: Any, d_x: Tensor | None, weight: float
 ) -> list[Tensor]:
     """Gradients by the parameters, views of one block for means and one for widths."""
-    p, _kept = _struct(part, slot, x, given)
+    p.ctx, p.alone = functions.wide(), functions.context(1)  # this thread may be another
     d_mu, d_width = torch.empty(part.runner.params), torch.empty(part.runner.params)
     p.d_mu, p.d_width, p.weight = d_mu.data_ptr(), d_width.data_ptr(), weight
     if weight == 0.0:
