@@ -313,7 +313,7 @@ static void kill_often(const killed *c, int kills, uint64_t word)
     }
 }
 
-/* XB_KILLS: how many, instead of 25; XB_KILL_SEED: of their moments. */
+/* XB_KILLS sets the number of kills, XB_KILL_SEED the seed of their moments. */
 static uint64_t setting(const char *name, uint64_t otherwise)
 {
     const char *text = getenv(name);
@@ -327,7 +327,8 @@ static void survives_kills(const killed *c)
     if (!test_long()) return;
     folder_empty(folder);
     make_images();
-    kill_often(c, (int)setting("XB_KILLS", 25), setting("XB_KILL_SEED", 1));
+    kill_often(c, (int)setting("XB_KILLS", test_exhaustive() ? 25 : 5),
+               setting("XB_KILL_SEED", 1));
 }
 
 static void studies_survive_kills(void **state)
