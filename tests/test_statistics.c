@@ -1,7 +1,7 @@
-/* test_statistics.c: draws of every law through the battery of battery.h, at 4e6 draws
- * for two laws, with XB_LONG=1 at 1e9 for each of them; all p-values together uniform;
- * and broken generators, which the battery must catch. The raw words have batteries of
- * others: raw_stream.sh. */
+/* test_statistics.c: the battery of battery.h examines 2e6 draws of two laws, with
+ * XB_LONG=1 2e8 draws of every law, and with XB_LONG=2 1e9. All p-values together must be
+ * uniform, and the battery must catch generators that are broken. raw_stream.sh gives the
+ * raw words to a battery of others. */
 #include "battery.h"
 
 static const char *const laws[] = {"gaussian",
@@ -62,7 +62,10 @@ static int64_t draws_wanted(void)
 {
     const char *set = getenv("XB_DRAWS"); /* another number, for a look */
     if (set) return (int64_t)strtod(set, NULL);
-    return test_long() ? 1000000000 : SANITIZED ? 1 << 18 : 1 << 21;
+    return test_exhaustive() ? 1000000000
+           : test_long()     ? 200000000
+           : SANITIZED       ? 1 << 18
+                             : 1 << 21;
 }
 
 static void draws_pass_the_battery(void **state)
