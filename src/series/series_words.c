@@ -29,7 +29,7 @@ static void say(xb_series *s, const char *format, ...)
     va_end(args);
 }
 
-/* "2.5 ms", or "3 samples" where the interval is not known. */
+/* Writes "2.5 ms", or "3 samples" if the interval is not known. */
 static const char *duration(char out[QUANTITY], const xb_series *s, double value,
                             double error)
 {
@@ -213,7 +213,7 @@ static int64_t cells_needed(const xb_series *s)
     return s->reads;
 }
 
-/* "one every 2.5 ms", "one every sample", "one every 5 samples". */
+/* Writes "one every 2.5 ms", "one every sample" or "one every 5 samples". */
 static const char *spacing(char out[QUANTITY], const xb_series *s, double value)
 {
     if (!s->timed && value == 1) return "sample";
