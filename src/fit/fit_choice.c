@@ -135,7 +135,7 @@ static void say_untested(xb_fit *fit)
         "%lld samples are worth only %.1f independent ones: too few to test any law. ",
         (long long)s->n, s->n_effective);
     if (fit->asked)
-        say(fit, "%s is used as asked. ", fit->family[fit->chosen].family);
+        say(fit, "%s is used as requested. ", fit->family[fit->chosen].family);
     else
         say(fit, "Using the empirical law, which assumes no shape. ");
     int peaks = count_peaks(fit);
@@ -248,7 +248,7 @@ static void say_empirical(xb_fit *fit, int best)
 static void say_asked_refused(xb_fit *fit)
 {
     const xb_fit_family *f = &fit->family[fit->chosen];
-    say(fit, "%s, as asked, does not fit: ", f->family);
+    say(fit, "%s, the requested family, does not fit: ", f->family);
     say_numbers(fit, f);
     say_shape(fit);
 }

@@ -68,7 +68,7 @@ static void say_settling(xb_series *s)
     char time[QUANTITY];
     start(s, "settling");
     if (!s->searched)
-        say(s, s->whole ? "Not searched for, as asked."
+        say(s, s->whole ? "Not searched for: the whole trace was requested."
                         : "There are too few samples for the search.");
     else if (s->settling == 0)
         say(s, "None.");
@@ -94,7 +94,7 @@ static void say_jumps(xb_series *s)
     char size[QUANTITY];
     start(s, "jumps");
     if (!s->searched) {
-        say(s, s->whole ? "Not searched for, as asked."
+        say(s, s->whole ? "Not searched for: the whole trace was requested."
                         : "There are too few samples for the search.");
     } else if (s->jumps == 0) {
         say(s, "None beyond what noise of this spectrum shows.");
@@ -113,7 +113,7 @@ static void say_drift(xb_series *s)
     double length = (double)s->segment[s->chosen].count * s->interval;
     start(s, "drift");
     if (isnan(s->trend.p)) {
-        say(s, s->whole      ? "Not searched for, as asked."
+        say(s, s->whole      ? "Not searched for: the whole trace was requested."
                : s->searched ? "Not searched for."
                              : "There are too few samples for the search.");
         return;
