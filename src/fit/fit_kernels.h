@@ -17,8 +17,8 @@ enum { XB_NULL_LANES = 16, XB_NULL_TABLE = 1024 };
 /* (F7) The numbers that the runs of null_process.c need; columns that do not exist are 0.
  */
 typedef struct xb_null_path {
-    float dual[XB_NULL_COLUMNS][XB_NULL_CELLS]; /* per cell, multiplied by its noise */
-    float column[XB_NULL_COLUMNS][XB_NULL_CELLS];   /* integral up to the cell's end */
+    float dual[XB_NULL_COLUMNS][XB_NULL_CELLS];   /* per cell, multiplied by its noise */
+    float column[XB_NULL_COLUMNS][XB_NULL_CELLS]; /* integral up to the cell's end */
     float unseen[XB_NULL_COLUMNS][XB_NULL_COLUMNS]; /* a root of the covariance that cells
                                                        do not contain */
     float table[XB_NULL_TABLE];                     /* standard normal quantiles */

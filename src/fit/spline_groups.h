@@ -17,8 +17,8 @@ typedef struct xb_groups {
     double (*held)[XB_LANES]; /* [n][lanes] its values in each fold, and all */
     double total[XB_LANES];   /* sums of `held` */
     double *resolution;       /* [n] knots in the group may not be closer than this */
-    double ramp[2]; /* (L23) width over which the density falls to zero at either end */
-    bool few_levels;          /* two or three distinct values */
+    double ramp[2];  /* (L23) width over which the density falls to zero at either end */
+    bool few_levels; /* two or three distinct values */
 } xb_groups;
 
 xb_status xb_groups_make(xb_ctx *ctx, xb_groups *out, const xb_sample *sample);
