@@ -105,9 +105,8 @@ static const cli_option options[] = {
      1, 1e5},
     {"chip", 0, CLI_COUNT, "N",
      "number of the first chip, a seed of what differs from chip to chip [1]", 0, 1e15},
-    {"tolerance", 0, CLI_NUMBER, "X",
-     "largest difference of predictives that counts as the same, in standard deviations"
-     " of the outputs over draws of the weights [0.1]",
+    {"tolerance", 0, CLI_NUMBER, "SDS",
+     "largest difference of outputs that counts as the same, in epistemic sds [0.1]",
      1e-6, 10},
     {"costs", 0, CLI_PATH, "model|FILE",
      "also print the energy and time of a prediction, by the built-in model or by a JSON"

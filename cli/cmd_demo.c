@@ -304,7 +304,7 @@ static cli_exit run(cli_session *s)
 
 static const cli_option options[] = {
     {"output", 'o', CLI_OUTPUT, "DIR",
-     "folder of the results, made if missing [crossbayes-demo]", 0, 0},
+     "folder for the results; created if missing [crossbayes-demo]", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "file of your own samples [a built-in sample]", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "column of FILE, by name or number from 1", 0, 0},
     {"sample-interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},

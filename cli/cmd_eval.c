@@ -194,11 +194,11 @@ static void print_legend(const xb_evaluation *e)
     if (xb_scores_classes(s) == 0)
         printf("  uncertain quarter: coverage of the quarter of the rows with the "
                "largest epistemic sd\n");
-    if (!isnan(xb_scores_get(s, "disagreement").value))
-        printf(
-            "  disagreement: share of the epistemic %s that lies between the ensemble's"
-            " members\n",
-            xb_scores_classes(s) > 0 ? "information" : "variance");
+    if (!isnan(xb_scores_get(s, "disagreement_share").value))
+        printf("  disagreement share: share of the epistemic %s that lies between the "
+               "ensemble's"
+               " members\n",
+               xb_scores_classes(s) > 0 ? "information" : "variance");
 }
 
 static void print_law(const xb_evaluation *e, int64_t i)
@@ -327,7 +327,7 @@ static const cli_option options[] = {
     {"draws", 0, CLI_TEXT, "N|auto",
      "number of weight draws; auto: as many as the verdicts need, at most 40000 [1000]",
      0, 0},
-    {"tolerance", 0, CLI_NUMBER, "X",
+    {"tolerance", 0, CLI_NUMBER, "SDS",
      "largest difference of outputs that counts as the same, in epistemic sds"
      " [0.01]",
      1e-6, 10},

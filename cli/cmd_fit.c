@@ -212,7 +212,7 @@ static const cli_option options[] = {
      0},
     {"output", 'o', CLI_OUTPUT, "FILE", "law file to write (JSON); -: stdout", 0, 0},
     {"figure", 0, CLI_OUTPUT, "NAME",
-     "figure to draw, NAME.svg, or NAME.png or NAME.pdf if so named", 0, 0},
+     "figure to draw: NAME.svg, unless NAME ends in .png or .pdf", 0, 0},
 };
 
 static const cli_title titles[] = {

@@ -159,7 +159,8 @@ static cli_exit plan(plan_job *job)
                         " axis",
                         s->args.arg[0]);
     if (status == XB_OK)
-        status = xb_plan_find_needed(s->ctx, &job->needed, job->law, job->opt.tolerance);
+        status =
+            xb_plan_find_n_eff_needed(s->ctx, &job->needed, job->law, job->opt.tolerance);
     code = cli_status(s, status);
     if (code == CLI_DONE && net) code = plan_net(job);
     if (code == CLI_DONE && model) code = plan_model(job);

@@ -87,7 +87,7 @@ static cli_exit prepare(request *r, const xb_rows *rows)
     r->asked = true;
     if (r->opt.draws > 0 || r->opt.adaptive) return CLI_DONE;
     return cli_status(
-        r->s, xb_predict_draws_enough(r->s->ctx, &r->opt.draws, r->model, rows, &r->opt));
+        r->s, xb_predict_draws_needed(r->s->ctx, &r->opt.draws, r->model, rows, &r->opt));
 }
 
 static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *rows)
@@ -96,7 +96,7 @@ static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *row
     if (code != CLI_DONE) return code;
     code = cli_status(r->s, xb_predict_rows(r->s->ctx, out, r->model, rows, &r->opt));
     if (code != CLI_DONE) return code;
-    const double error = xb_prediction_error(*out);
+    const double error = xb_prediction_mc_error(*out);
     const double n = (double)xb_prediction_count(*out);
     const double share = xb_prediction_disagreement_share(*out); /* NAN: not an
                                                                     ensemble */
@@ -107,7 +107,7 @@ static cli_exit predict_rows(request *r, xb_prediction **out, const xb_rows *row
     r->rows += xb_prediction_count(*out);
     if (xb_prediction_draws(*out) > r->draws) r->draws = xb_prediction_draws(*out);
     for (int64_t i = 0; i < xb_prediction_count(*out) && r->opt.adaptive; i++)
-        r->used += (double)xb_prediction_used(*out)[i];
+        r->used += (double)xb_prediction_draws_used(*out)[i];
     if (isnan(error) || error > r->error) r->error = error;
     return CLI_DONE;
 }
@@ -224,12 +224,12 @@ static cli_exit run(cli_session *s)
     else if (!cli_draws_option(s, &r.opt.draws))
         return cli_fail(s, CLI_USAGE,
                         "--draws: expected a whole number, 'auto' or 'adaptive'");
-    r.opt.needs = r.opt.draws == 0;
+    r.opt.draws_needed = r.opt.draws == 0;
     double share = cli_number(&s->args, "interval", 0.95);
     r.shown = (cli_predicted){.in = &r.in,
                               .level = {(1 - share) / 2, (1 + share) / 2},
                               .adaptive = r.opt.adaptive,
-                              .needs = r.opt.needs};
+                              .draws_needed = r.opt.draws_needed};
     r.opt.quantile = r.shown.level;
     r.opt.quantiles = CLI_COUNT_OF(r.shown.level);
     r.opt.tolerance = cli_number(&s->args, "tolerance", r.opt.tolerance);
@@ -262,9 +262,9 @@ static const cli_option options[] = {
      "interval needs in the output; adaptive: for each row as many as its interval needs "
      "[1000]",
      0, 0},
-    {"tolerance", 0, CLI_NUMBER, "X",
+    {"tolerance", 0, CLI_NUMBER, "SDS",
      "auto: largest Monte Carlo error of a mean, in predictive sds [0.02]", 1e-4, 1},
-    {"interval-tolerance", 0, CLI_NUMBER, "X",
+    {"interval-tolerance", 0, CLI_NUMBER, "SDS",
      "auto, adaptive: largest Monte Carlo error of an interval's ends, in predictive sds"
      " [0.1]",
      1e-3, 1},

@@ -277,12 +277,14 @@ static const cli_option options[] = {
 
     {"skewed", 0, CLI_CHOICE, "auto|keep|log",
      "table: columns whose values are skewed enter as they are or as logarithms; auto:"
-     " chosen by F or --validation [auto without --net where targets are numbers, else"
+     " chosen by the ELBO or by --validation [auto without --net where targets are "
+     "numbers, else"
      " keep]",
      0, 0},
     {"net", 0, CLI_TEXT, "NET",
      "layers, e.g. 'dense 50, relu, dense 1' (crossbayes help net) [tables: one or two"
-     " layers of 50 units, chosen by F or --validation; images: a small convolutional"
+     " layers of 50 units, chosen by the ELBO or by --validation; images: a small "
+     "convolutional"
      " net]",
      0, 0},
     {"law", 0, CLI_TEXT, "LAW",
@@ -291,7 +293,8 @@ static const cli_option options[] = {
      "which weights are random: kernels alone, or biases too [kernels]", 0, 0},
     {"likelihood", 0, CLI_CHOICE,
      "auto|gaussian|heteroscedastic|student|poisson|negative-binomial|softmax",
-     "likelihood of the target; auto: chosen by F or --validation [auto without --net,"
+     "likelihood of the target; auto: chosen by the ELBO or by --validation [auto "
+     "without --net,"
      " else gaussian; softmax for classes]",
      0, 0},
     {"noise-net", 0, CLI_TEXT, "NET",
@@ -325,7 +328,7 @@ static const cli_option options[] = {
      "prior of a random weight (crossbayes help prior) [normal:sd=1; for classes sd=5]",
      0, 0},
     {"prior-as-is", 0, CLI_FLAG, NULL,
-     "take the prior's scale literally instead of fitting it to a unit's number of"
+     "use the prior's scale unchanged instead of adapting it to a unit's number of"
      " inputs",
      0, 0},
     {"members", 0, CLI_COUNT, "M",

@@ -72,7 +72,7 @@ static xb_status use_law(crossbar_job *job, const char *law)
     double interval = 0;
     const bool file = strpbrk(law, "./") != NULL;
     XB_TRY(xb_array_get(ctx, &interval, job->array, "read_interval_ns"));
-    if (file && interval > 0 && xb_array_measured(ctx, job->array, law, 0) == XB_OK)
+    if (file && interval > 0 && xb_array_set_measured(ctx, job->array, law, 0) == XB_OK)
         return xb_draws_judge(ctx, &job->usable, law, 1e-9 * interval, job->reads);
     if (file && !(interval > 0) && !cli_quiet(job->s))
         fprintf(stderr,

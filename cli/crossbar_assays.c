@@ -32,7 +32,7 @@ static xb_status add_effects(crossbar_job *job, cli_case_list *list)
     xb_ctx *ctx = job->s->ctx;
     const int64_t asked = (int64_t)cli_count(&job->s->args, "chips", 1);
     for (int e = 0; e < xb_array_effect_count(); e++) {
-        if (!xb_array_has(job->array, e)) continue;
+        if (!xb_array_has_effect(job->array, e)) continue;
         cli_case *c = &job->cases[job->n_cases++];
         xb_array *alone = NULL;
         c->name = xb_array_effect_name(e);

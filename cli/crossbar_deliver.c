@@ -109,7 +109,7 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
     }
     const uint64_t chip = crossbar_analog_options(job).chip;
     printf("\n  ±: Monte Carlo error over reads of chip %llu; 'off': root mean square"
-           " over\n  inputs, in predictive epistemic sds; converters calibrated on %s\n",
+           " over\n  inputs, in epistemic sds; converters calibrated on %s\n",
            (unsigned long long)chip,
            cli_text(args, "calibration", "the inputs of the data itself"));
     cli_show_chips(job->cases, job->n_cases, xb_assay_digital(job->assay), chip);

@@ -35,7 +35,7 @@ static xb_status settle(xb_ctx *ctx, cli_draws *out, const double *value,
         out->coverage = covered(out->settled, y);
         out->coverage_all = covered(whole, y);
         for (int64_t i = 0; i < n; i++)
-            out->mean += (double)xb_stopping_used(out->settled)[i] / (double)n;
+            out->mean += (double)xb_stopping_draws_used(out->settled)[i] / (double)n;
     }
     xb_stopping_destroy(whole);
     return status;
@@ -69,7 +69,7 @@ static double needed_by(const xb_stopping *s, double share)
     const int64_t n = xb_stopping_count(s);
     double *order = malloc((size_t)n * sizeof *order), found = NAN;
     if (!order) return NAN;
-    for (int64_t i = 0; i < n; i++) order[i] = xb_stopping_needed(s)[i];
+    for (int64_t i = 0; i < n; i++) order[i] = xb_stopping_draws_needed(s)[i];
     if (xb_sort_doubles(NULL, order, n) == XB_OK)
         found = order[(int64_t)ceil(share * (double)n) - 1];
     free(order);
@@ -97,8 +97,9 @@ json_t *cli_draws_json(const cli_draws *d)
     if (!d->settled) return json_null();
     json_t *needed = json_array(), *used = json_array();
     for (int64_t i = 0; i < xb_stopping_count(d->settled); i++) {
-        json_array_append_new(needed, cli_json_real(xb_stopping_needed(d->settled)[i]));
-        json_array_append_new(used, json_integer(xb_stopping_used(d->settled)[i]));
+        json_array_append_new(needed,
+                              cli_json_real(xb_stopping_draws_needed(d->settled)[i]));
+        json_array_append_new(used, json_integer(xb_stopping_draws_used(d->settled)[i]));
     }
     return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "tolerance",
                      cli_json_real(d->tolerance), "mean", cli_json_real(d->mean),

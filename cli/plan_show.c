@@ -163,7 +163,7 @@ static void print_advice(const plan_job *job, const xb_plan *plan)
                              "About %.3g equal weights behind the output would suffice; "
                              "this net is equivalent to %.2g. Width alone does not help: "
                              "the weights must share the variance more evenly.",
-                             xb_plan_needed(plan), xb_plan_n_eff(plan));
+                             xb_plan_n_eff_needed(plan), xb_plan_n_eff(plan));
     else if (xb_plan_verdict_of(plan) == XB_PLAN_UNSURE && !lower_bounds(job->law))
         used = (size_t)snprintf(text, sizeof text, "More --draws would decide.");
     if (!xb_plan_trusted(plan) && used < sizeof text)
@@ -275,7 +275,7 @@ cli_exit cli_plan_print_text(const plan_job *job)
         "effective weights", xb_plan_n_eff(plan));
     printf(
         "  %-20s%.3g in a plain sum for a KL below %g nats; more behind hidden layers\n",
-        "needed", xb_plan_needed(plan), job->opt.tolerance);
+        "needed", xb_plan_n_eff_needed(plan), job->opt.tolerance);
     print_kl("predicted KL", xb_plan_predicted(plan));
     print_kl("measured KL", xb_plan_measured(plan));
     print_layers(job, plan);

@@ -71,7 +71,7 @@ static void write_head(FILE *out, const cli_predicted *r, int64_t k)
 /* The name of the last column: the draws that a row took, or that its interval needs. */
 static const char *draws_column(const cli_predicted *r)
 {
-    return r->adaptive ? "draws" : r->needs ? "draws_needed" : NULL;
+    return r->adaptive ? "draws" : r->draws_needed ? "draws_needed" : NULL;
 }
 
 static void end_head(FILE *out, const cli_predicted *r)
@@ -82,10 +82,10 @@ static void end_head(FILE *out, const cli_predicted *r)
 
 static void end_row(FILE *out, const xb_prediction *p, int64_t row)
 {
-    if (xb_prediction_used(p))
-        fprintf(out, ",%lld", (long long)xb_prediction_used(p)[row]);
-    else if (xb_prediction_needed(p))
-        fprintf(out, ",%.0f", ceil(xb_prediction_needed(p)[row]));
+    if (xb_prediction_draws_used(p))
+        fprintf(out, ",%lld", (long long)xb_prediction_draws_used(p)[row]);
+    else if (xb_prediction_draws_needed(p))
+        fprintf(out, ",%.0f", ceil(xb_prediction_draws_needed(p)[row]));
     fputc('\n', out);
 }
 
@@ -207,7 +207,7 @@ static void set_used(json_t *root, const xb_prediction *p)
 {
     json_t *list = json_array();
     for (int64_t i = 0; i < xb_prediction_count(p); i++)
-        json_array_append_new(list, json_integer(xb_prediction_used(p)[i]));
+        json_array_append_new(list, json_integer(xb_prediction_draws_used(p)[i]));
     json_object_set_new(root, "draws_used", list);
 }
 
@@ -243,8 +243,8 @@ void cli_predicted_json(json_t *root, const cli_predicted *r, const xb_predictio
     if (xb_prediction_disagreement(p))
         set_column(root, "disagreement", xb_prediction_disagreement(p),
                    xb_prediction_count(p), 1);
-    if (xb_prediction_needed(p))
-        set_column(root, "draws_needed", xb_prediction_needed(p), xb_prediction_count(p),
-                   1);
-    if (xb_prediction_used(p)) set_used(root, p);
+    if (xb_prediction_draws_needed(p))
+        set_column(root, "draws_needed", xb_prediction_draws_needed(p),
+                   xb_prediction_count(p), 1);
+    if (xb_prediction_draws_used(p)) set_used(root, p);
 }

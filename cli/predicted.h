@@ -10,9 +10,9 @@
 typedef struct cli_predicted {
     const xb_model *model;
     const cli_inputs *in;
-    const xb_frame *block; /* the rows being predicted; NULL: all of `in` */
-    double level[2];       /* levels of the quantiles */
-    bool adaptive, needs;  /* as in xb_predict_options */
+    const xb_frame *block;       /* the rows being predicted; NULL: all of `in` */
+    double level[2];             /* levels of the quantiles */
+    bool adaptive, draws_needed; /* as in xb_predict_options */
 } cli_predicted;
 
 /* Write the names of the columns, and the rows of one prediction. */

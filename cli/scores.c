@@ -23,7 +23,7 @@ static const shown_score of_numbers[] = {
      "miscalibration_floor"},
     {"sharpness", "sharpness", "sharpness", NULL},
     {"epistemic sd", "epistemic", "epistemic", NULL},
-    {"disagreement", "disagreement", "disagreement", NULL},
+    {"disagreement share", "disagreement_share", "disagreement_share", NULL},
 };
 static const shown_score of_classes[] = {
     {"accuracy", "accuracy", "accuracy", NULL},
@@ -32,7 +32,7 @@ static const shown_score of_classes[] = {
     {"ECE", "ece", "ece", "ece_floor"},
     {"entropy", "entropy", "entropy", NULL},
     {"information", "information", "information", NULL},
-    {"disagreement", "disagreement", "disagreement", NULL},
+    {"disagreement share", "disagreement_share", "disagreement_share", NULL},
 };
 
 /* The last score is for ensembles only. */
@@ -40,7 +40,7 @@ int cli_score_count(const xb_scores *s)
 {
     const int all =
         xb_scores_classes(s) > 0 ? CLI_COUNT_OF(of_classes) : CLI_COUNT_OF(of_numbers);
-    return isnan(xb_scores_get(s, "disagreement").value) ? all - 1 : all;
+    return isnan(xb_scores_get(s, "disagreement_share").value) ? all - 1 : all;
 }
 
 cli_score cli_score_at(const xb_scores *s, int i)

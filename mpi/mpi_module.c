@@ -1,6 +1,6 @@
-/* mpi_module.c: the transport of ranks_module.h by MPI. One lock is around every call of
- * MPI, and none of them waits: who waits asks again and sleeps in between, so that ranks
- * which have nothing to do leave the cores to those that have. */
+/* mpi_module.c: the transport of ranks_module.h by MPI. A lock protects every call of
+ * MPI, and no call waits: a rank that waits asks again and sleeps in between, so that
+ * ranks without work leave the cores to the others. */
 #define _GNU_SOURCE /* nanosleep, dladdr */
 #include "work/ranks_module.h"
 
@@ -12,13 +12,14 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-enum { TALK = 1, NUMBERS = 2 };                         /* tags */
-enum { YIELDS = 50, FIRST_REST = 20, LAST_REST = 500 }; /* microseconds */
-#define LOOK 0.02                                       /* seconds between two looks */
-#define POLL 0.002 /* seconds: ranks that work together wait for less, mostly */
+enum { TALK = 1, NUMBERS = 2 }; /* tags of messages */
+/* number of yields; microseconds of the first and of the longest rest */
+enum { YIELDS = 50, FIRST_REST = 20, LAST_REST = 500 };
+#define LOOK 0.02  /* seconds between two checks whether to give up */
+#define POLL 0.002 /* seconds; ranks that work together usually wait for less */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static MPI_Comm comm; /* ours: nobody else's messages are in it */
+static MPI_Comm comm; /* a duplicate, so that it carries no other messages */
 
 static void rest(int microseconds)
 {
@@ -26,7 +27,8 @@ static void rest(int microseconds)
     (void)nanosleep(&time, NULL);
 }
 
-/* Longer and longer: an answer that is near comes at once, a far one costs nothing. */
+/* Rests longer and longer: an answer that comes soon is noticed at once, and waiting for
+ * a late one costs little. */
 static void wait_a_little(int *turn)
 {
     const int longer = FIRST_REST * (*turn - YIELDS + 1);
@@ -74,7 +76,7 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Either request may be none at all, which is done. */
+/* Each request may be MPI_REQUEST_NULL, which counts as done. */
 static void start_swap(const xb_swap *s, MPI_Request request[2])
 {
     request[0] = request[1] = MPI_REQUEST_NULL;
@@ -96,7 +98,7 @@ static bool is_done(MPI_Request request[2])
     return done != 0;
 }
 
-/* The job is about to end: nothing waits for these any more. */
+/* Cancels the requests, because the job is about to end and nothing waits for them. */
 static void forget(MPI_Request request[2])
 {
     pthread_mutex_lock(&lock);
@@ -108,10 +110,9 @@ static void forget(MPI_Request request[2])
     pthread_mutex_unlock(&lock);
 }
 
-/* Waking from a rest takes long beside what numbers take on their way, so the first POLL
- * seconds are spent yielding, to other ranks where they share cores. After that a rest is
- * an eighth of the time waited so far: what is awaited is noticed that much later at
- * most. */
+/* Waking from a rest takes longer than sending a few numbers, so the first POLL seconds
+ * are spent yielding to ranks on the same cores. After that a rest is an eighth of the
+ * time waited so far, so the numbers are noticed late by at most that share. */
 static bool swap(const xb_swap *s, bool (*give_up)(void *arg), void *arg)
 {
     MPI_Request request[2];
@@ -163,7 +164,7 @@ static xb_transport transport = {.struct_size = sizeof transport,
                                  .finish = finish,
                                  .abort = end_all};
 
-/* MPI's own plugins look for its symbols among those that all can see. */
+/* MPI's own plugins look for its symbols among the global ones. */
 static void show_symbols(void)
 {
     Dl_info library;
@@ -188,7 +189,8 @@ const xb_transport *xb_ranks_module(int version, char *why, size_t size)
         return NULL;
     }
     show_symbols();
-    (void)prctl(PR_SET_TIMERSLACK, 1000UL); /* ns: short rests are short */
+    /* In nanoseconds; without this, short rests would be longer. */
+    (void)prctl(PR_SET_TIMERSLACK, 1000UL);
     MPI_Initialized(&begun);
     if (begun) {
         snprintf(why, size, "MPI was started before");

@@ -57,6 +57,9 @@ xb() {
     "$program" "$@" --threads "$threads" > "$name.txt" 2> "$name.err" || {
         complain "$name: exit $? ($PWD): $(cat "$name.err")"
     }
+    # nets are written, and listed, in the order in which threads finish them
+    tr -s ' ,\n' '\n' < "$name.err" | sort > "$name.words"
+    mv "$name.words" "$name.err"
 }
 
 main_commands() {
@@ -145,6 +148,20 @@ within() {
               exit !(seen > 0 && worst <= most) }' || complain "$1 and $2: too far apart"
 }
 
+# close_numbers A B TOLERANCE: texts that differ in their numbers alone, by at most
+# TOLERANCE times the larger.
+close_numbers() {
+    tr -s ' ,\n' '\n' < "$1" > a.words
+    tr -s ' ,\n' '\n' < "$2" > b.words
+    paste a.words b.words | awk -v most="$3" -v what="$1, $2" '
+        $1 == $2 { next }
+        { d = $1 - $2; if (d < 0) d = -d; s = $1 < 0 ? -$1 : $1
+          if ($1 !~ /^-?[0-9]/ || $2 !~ /^-?[0-9]/ || !(d <= most * s)) bad = $1 " and " $2
+          seen++ }
+        END { printf "%s: %d numbers differ, each by at most %g of itself\n", what, seen, most
+              if (bad) { print bad; exit 1 } }' || complain "$1 and $2: too far apart"
+}
+
 # ---- comparisons
 
 cd "$work"
@@ -203,12 +220,17 @@ if [ -n "$long" ]; then
         same images images_o$o
         program=$levels
     done
-    # what the C library chooses by the machine reaches fits alone
+    # what the C library chooses by the machine reaches fits, and the last digits of scores
+    # in crossbar and design
     for way in GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA; do
         export "${way?}"
         run other $best 2 main_commands
         unset GLIBC_TUNABLES
         rm -f other/fit.txt other/law.json
+        for name in crossbar design; do
+            close_numbers base/$name.txt other/$name.txt 1e-10
+            rm -f other/$name.txt
+        done
         for file in other/*; do
             cmp "base/${file#other/}" "$file" || complain "$way: $file differs"
         done

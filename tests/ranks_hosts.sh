@@ -16,7 +16,7 @@ work=$(mktemp -d)
 skip() { echo "skipped: $1"; rm -rf "$work"; exit 77; }
 command -v ip >/dev/null || skip "ip (iproute2) is not installed"
 command -v mpirun.openmpi >/dev/null || skip "Open MPI is not installed"
-[ -n "${XB_LONG:-}${RANKS_RUN:-}" ] || skip "XB_LONG is not set (make check-long)"
+[ "${XB_LONG:-0}" != 0 ] || [ -n "${RANKS_RUN:-}" ] || skip "XB_LONG is not set (make check-long)"
 [ -c /dev/net/tun ] || skip "the kernel has no tap devices"
 [ "$(id -u)" = 0 ] || skip "network namespaces need root"
 ip netns add "$tag-0" 2>/dev/null || skip "network namespaces cannot be made here"

@@ -17,7 +17,8 @@ static void presets_are_whole(void **state)
         assert_true(strlen(xb_array_preset_about(i)) > 10);
         if (array.law[0]) xb_law_destroy(test_law(ctx, array.law));
         int on = 0;
-        for (int e = 0; e < xb_array_effect_count(); e++) on += xb_array_has(&array, e);
+        for (int e = 0; e < xb_array_effect_count(); e++)
+            on += xb_array_has_effect(&array, e);
         assert_int_equal(on > 0, i > 0); /* ideal: none */
     }
     xb_array untouched = test_array("mtj");
@@ -39,11 +40,11 @@ static void effects_come_alone(void **state)
     array.heated_k = 20, array.tc_low = 1e-3;
     snprintf(array.device, sizeof array.device, "device.json");
     for (int e = 0; e < xb_array_effect_count(); e++) {
-        assert_true(xb_array_has(&array, e));
+        assert_true(xb_array_has_effect(&array, e));
         xb_array alone = xb_array_alone(&array, e);
         assert_ok(ctx, xb_array_check(ctx, &alone));
         for (int k = 0; k < xb_array_effect_count(); k++)
-            assert_int_equal(xb_array_has(&alone, k), k == e);
+            assert_int_equal(xb_array_has_effect(&alone, k), k == e);
         assert_int_equal(alone.rows, array.rows);
         assert_close(alone.g_min_us, array.g_min_us, 0);
     }
@@ -185,7 +186,7 @@ static void correlation_comes_from_the_fit(void **state)
     assert_close(xb_array_correlation(&array), 0.64, 1e-12);
     xb_law_destroy(test_law(ctx, array.law));
     scratch_write(&s, "plain.json", plain, strlen(plain));
-    assert_int_equal(xb_array_measured(ctx, &array, s.path, 20), XB_E_INPUT);
+    assert_int_equal(xb_array_set_measured(ctx, &array, s.path, 20), XB_E_INPUT);
     assert_non_null(strstr(xb_ctx_message(ctx), "no 'fit'"));
     scratch_remove(&s);
     xb_ctx_destroy(ctx);
@@ -207,7 +208,7 @@ static void reads_follow_the_trace(void **state)
     xb_array array = test_array("ideal");
     array.read_interval_ns = 1000;
     assert_close(xb_array_independent(&array, 100), 100, 1e-12);
-    assert_ok(ctx, xb_array_measured(ctx, &array, path, 0));
+    assert_ok(ctx, xb_array_set_measured(ctx, &array, path, 0));
     double r[XB_MEMORY_LAGS];
     xb_array_memory(&array, r);
     assert_close(r[0], 0.6, 1e-12);

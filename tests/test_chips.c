@@ -200,7 +200,7 @@ static void arrays_say_whether_chips_differ(void **state)
     array.sigma_spread = array.shape_spread = 0.5;
     int differ = 0, alike = 0;
     for (int64_t e = 0; e < xb_array_effect_count(); e++) {
-        if (!xb_array_has(&array, e)) continue;
+        if (!xb_array_has_effect(&array, e)) continue;
         xb_array *alone = NULL;
         assert_ok(b.ctx, xb_array_only(b.ctx, &alone, &array, e));
         xb_chips *chips = chips_of(&b, alone, 4);

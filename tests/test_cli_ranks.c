@@ -19,7 +19,7 @@ static int run_ranks(const mpi *m, int ranks, const char *line)
     char command[2048], path[80];
     snprintf(command, sizeof command,
              "cd %s && timeout %d %s -n %d %s %s >%s/out 2>%s/err </dev/null", folder,
-             test_long() ? 600 : 60, m->run, ranks, program(), line, captured, captured);
+             test_long() ? 600 : 240, m->run, ranks, program(), line, captured, captured);
     const int status = system(command);
     snprintf(path, sizeof path, "%s/out", captured);
     read_file(out_text, TEXT_MAX, path);
@@ -225,7 +225,7 @@ static void ranks_that_differ_are_named(void **state)
     make_model();
     char text[512];
     snprintf(text, sizeof text,
-             "cd %s && timeout 60 %s -n 2 sh -c 'exec %s predict m.safetensors xy.csv -o"
+             "cd %s && timeout 240 %s -n 2 sh -c 'exec %s predict m.safetensors xy.csv -o"
              " p.csv --draws 1$OMPI_COMM_WORLD_RANK' 2>err",
              folder, mpis[OPEN_MPI].run, program());
     assert_int_not_equal(system(text), 0);
@@ -234,7 +234,7 @@ static void ranks_that_differ_are_named(void **state)
               " sed 's/^1,/2,/;$s/$/1/' xy.csv > 1/xy.csv");
     snprintf(
         text, sizeof text,
-        "cd %s && timeout 60 %s -n 2 sh -c 'cd $OMPI_COMM_WORLD_RANK; exec %s predict"
+        "cd %s && timeout 240 %s -n 2 sh -c 'cd $OMPI_COMM_WORLD_RANK; exec %s predict"
         " m.safetensors xy.csv -o p.csv --draws 10' 2>err",
         folder, mpis[OPEN_MPI].run, program());
     assert_int_not_equal(system(text), 0);
@@ -255,7 +255,7 @@ static void a_rank_that_dies_ends_the_job(void **state)
     run_well(study);
     run_shell("mv nets whole");
     snprintf(text, sizeof text,
-             "cd %s && timeout 60 %s -n 2 sh -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec"
+             "cd %s && timeout 240 %s -n 2 sh -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec"
              " %s %s' >out 2>err & job=$!; cd %s; until ls nets/nets/*numbers*"
              " >/dev/null 2>&1; do sleep 0.02; done; kill -9 $(cat pid1); wait $job",
              folder, mpis[OPEN_MPI].run, program(), study, folder);
@@ -283,7 +283,7 @@ static int run_and_kill(const killed *c, uint64_t word)
              program(), c->command, c->output);
     make_text("go.sh", text);
     snprintf(text, sizeof text,
-             "cd %s && rm -f pid*; timeout 60 %s -n %d sh go.sh >out 2>err & job=$!; cd"
+             "cd %s && rm -f pid*; timeout 240 %s -n %d sh go.sh >out 2>err & job=$!; cd"
              " %s; sleep %.2f; test -e pid%d && kill -9 $(cat pid%d) 2>/dev/null; wait"
              " $job",
              folder, mpis[OPEN_MPI].run, ranks, folder,
@@ -313,7 +313,7 @@ static void kill_often(const killed *c, int kills, uint64_t word)
     }
 }
 
-/* XB_KILLS: how many, instead of 25; XB_KILL_SEED: of their moments. */
+/* XB_KILLS sets the number of kills, XB_KILL_SEED the seed of their moments. */
 static uint64_t setting(const char *name, uint64_t otherwise)
 {
     const char *text = getenv(name);
@@ -327,7 +327,8 @@ static void survives_kills(const killed *c)
     if (!test_long()) return;
     folder_empty(folder);
     make_images();
-    kill_often(c, (int)setting("XB_KILLS", 25), setting("XB_KILL_SEED", 1));
+    kill_often(c, (int)setting("XB_KILLS", test_exhaustive() ? 25 : 5),
+               setting("XB_KILL_SEED", 1));
 }
 
 static void studies_survive_kills(void **state)
@@ -375,7 +376,7 @@ static void training_goes_on_on_other_ranks(void **state)
                  program(), train);
         make_text("go.sh", text);
         snprintf(text, sizeof text,
-                 "cd %s && timeout 60 %s -n %d sh go.sh >out 2>err & job=$!; cd %s; until"
+                 "cd %s && timeout 240 %s -n %d sh go.sh >out 2>err & job=$!; cd %s; until"
                  " test -e m.safetensors.checkpoint; do sleep 0.02; done; kill -%s %s;"
                  " wait $job",
                  folder, mpis[OPEN_MPI].run, cases[i].ranks, folder, cases[i].signal,
@@ -401,7 +402,7 @@ static void a_signal_stops_all_ranks(void **state)
     char text[1024];
     folder_empty(folder);
     snprintf(text, sizeof text,
-             "cd %s && timeout 60 %s -n 2 sh -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec"
+             "cd %s && timeout 240 %s -n 2 sh -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec"
              " %s study energy --quick --widths 1,2,3 --depths 1 -o nets' >out 2>err &"
              " job=$!; cd %s; until ls nets/nets/*numbers* >/dev/null 2>&1; do sleep"
              " 0.02; done; kill -USR1 $(cat pid0) $(cat pid1); wait $job",

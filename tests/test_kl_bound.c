@@ -75,7 +75,7 @@ static outcome bounds(xb_ctx *ctx, const char *a, const char *b, double truth,
         double nats = 0;
         draw_net(y_a, law_a, draws, (uint32_t)r);
         draw_net(y_b, law_b, draws, (uint32_t)r);
-        assert_ok(ctx, xb_kl_at_least(ctx, &nats, y_a, y_b, draws, POINTS));
+        assert_ok(ctx, xb_distance_kl_lower(ctx, &nats, y_a, y_b, draws, POINTS));
         assert_true(nats >= 0);
         o.mean += nats / runs, o.above += nats > truth;
     }
@@ -131,8 +131,8 @@ static void bounded_support(void **state)
     xb_sampler_fill_double(law, a, DRAWS_MOST, &where, 0);
     xb_sampler_fill_double(gaussian, b, DRAWS_MOST, &where, 0);
     double forth = 0, back = 0;
-    assert_ok(ctx, xb_kl_at_least(ctx, &forth, a, b, DRAWS_MOST, 1));
-    assert_ok(ctx, xb_kl_at_least(ctx, &back, b, a, DRAWS_MOST, 1));
+    assert_ok(ctx, xb_distance_kl_lower(ctx, &forth, a, b, DRAWS_MOST, 1));
+    assert_ok(ctx, xb_distance_kl_lower(ctx, &back, b, a, DRAWS_MOST, 1));
     print_message("KL(mtj || gaussian) = %.4f, at least %.4f; infinite, at least %.4f\n",
                   alone, forth, back);
     assert_true(forth > 0.6 * alone && forth < alone && back > 0);
@@ -158,7 +158,7 @@ static void exact_bins(void **state)
             a[s] = u < 0.6 ? u / 1.2 : 0.5 + (u - 0.6) / 0.8;
             b[s] = xb_stream_uniform(&where, S + s);
         }
-        assert_ok(ctx, xb_kl_at_least(ctx, &nats, a, b, S, 1));
+        assert_ok(ctx, xb_distance_kl_lower(ctx, &nats, a, b, S, 1));
         above += nats > truth, mean += nats / MANY;
     }
     print_message("two steps: KL %.4f, at least %.4f on average, too much in %d of %d\n",
@@ -174,21 +174,21 @@ static void ties_and_few_draws(void **state)
     xb_ctx *ctx = test_ctx();
     double a[S], b[S], nats = 1;
     for (int s = 0; s < S; s++) a[s] = b[s] = 7;
-    assert_ok(ctx, xb_kl_at_least(ctx, &nats, a, b, S, 1));
+    assert_ok(ctx, xb_distance_kl_lower(ctx, &nats, a, b, S, 1));
     assert_true(nats == 0);
     for (int s = 0; s < S; s++) a[s] = s % 2, b[s] = s % 4 == 0; /* 1/2 and 1/4 ones */
-    assert_ok(ctx, xb_kl_at_least(ctx, &nats, a, b, S, 1));
+    assert_ok(ctx, xb_distance_kl_lower(ctx, &nats, a, b, S, 1));
     double truth = 0.5 * log(0.5 / 0.25) + 0.5 * log(0.5 / 0.75);
     assert_true(nats > 0.5 * truth && nats <= truth);
     for (int s = 0; s < S; s++) a[s] = 1, b[s] = 0; /* never where b is: f stays 0 */
-    assert_ok(ctx, xb_kl_at_least(ctx, &nats, a, b, S, 1));
+    assert_ok(ctx, xb_distance_kl_lower(ctx, &nats, a, b, S, 1));
     assert_true(nats >= 0 && isfinite(nats));
-    assert_ok(ctx, xb_kl_at_least(ctx, &nats, a, b, 199, 1));
+    assert_ok(ctx, xb_distance_kl_lower(ctx, &nats, a, b, 199, 1));
     assert_true(isnan(nats));
     a[3] = NAN;
-    assert_int_equal(xb_kl_at_least(ctx, &nats, a, b, S, 1), XB_E_INPUT);
+    assert_int_equal(xb_distance_kl_lower(ctx, &nats, a, b, S, 1), XB_E_INPUT);
     assert_non_null(strstr(xb_ctx_message(ctx), "draw 4 at point 1"));
-    assert_int_equal(xb_kl_at_least(ctx, &nats, a, b, 0, 1), XB_E_ARGUMENT);
+    assert_int_equal(xb_distance_kl_lower(ctx, &nats, a, b, 0, 1), XB_E_ARGUMENT);
     xb_ctx_destroy(ctx);
 }
 
@@ -201,7 +201,7 @@ static void same_at_any_threads(void **state)
     for (int i = 0; i < 2; i++) {
         xb_ctx *ctx = test_ctx();
         xb_ctx_set_threads(ctx, i ? 7 : 1);
-        assert_ok(ctx, xb_kl_at_least(ctx, &nats[i], a, b, S, N));
+        assert_ok(ctx, xb_distance_kl_lower(ctx, &nats[i], a, b, S, N));
         xb_ctx_destroy(ctx);
     }
     assert_true(nats[0] == nats[1] && nats[0] > 0);
@@ -217,7 +217,7 @@ static void memory_may_run_out(void **state)
     double *a = new_normals(S * N, 33), *b = new_normals(S * N, 34), nats = -1;
     int failures = 0;
     for (int k = 0; fail_alloc_after(k); k++) {
-        xb_status status = xb_kl_at_least(ctx, &nats, a, b, S, N);
+        xb_status status = xb_distance_kl_lower(ctx, &nats, a, b, S, N);
         if (!fail_alloc_happened()) break;
         assert_int_equal(status, XB_E_MEMORY);
         assert_true(nats == -1); /* left alone */

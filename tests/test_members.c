@@ -387,7 +387,7 @@ static void the_mixture_is_the_closed_form(void **state)
     for (int k = 0; k < XB_COUNT(levels); k++)
         assert_true(fabs(mixture_cdf(xb_prediction_quantile(p)[k]) - levels[k]) < 0.006);
     /* of the members' own means, not of the gap between them */
-    assert_close(xb_prediction_error(p), sqrt(0.2 / 40000) / sqrt(1.325), 0.1);
+    assert_close(xb_prediction_mc_error(p), sqrt(0.2 / 40000) / sqrt(1.325), 0.1);
     xb_prediction_destroy(p);
     xb_model_destroy(m);
     xb_ctx_destroy(ctx);
@@ -415,7 +415,7 @@ static void scores_are_those_of_the_mixture(void **state)
         assert_true(fabs(xb_scores_array_get(s, "pit", NULL)[i] - mixture_cdf(y[i])) <
                     0.01);
     }
-    const xb_score share = xb_scores_get(s, "disagreement");
+    const xb_score share = xb_scores_get(s, "disagreement_share");
     assert_close(share.value, 1 / 1.2, 0.02);
     assert_true(share.mc_error > 0 && share.mc_error < 0.01);
     assert_true(share.std_error < 1e-9); /* both rows are the same */
@@ -438,13 +438,13 @@ static void agreement_is_no_disagreement(void **state)
         xb_scores *s = NULL;
         xb_prediction *p = NULL;
         assert_ok(ctx, xb_score_model(ctx, &s, m, &inputs, r.y, NULL));
-        const double apart = xb_scores_get(s, "disagreement").value;
+        const double apart = xb_scores_get(s, "disagreement_share").value;
         xb_scores_destroy(s);
         memcpy(m->member[1]->mu, one->mu, n);
         memcpy(m->member[1]->sigma, one->sigma, n);
         assert_ok(ctx, xb_score_model(ctx, &s, m, &inputs, r.y, NULL));
         assert_true(apart > 0.1);
-        assert_true(xb_scores_get(s, "disagreement").value < 0.02);
+        assert_true(xb_scores_get(s, "disagreement_share").value < 0.02);
         xb_scores_destroy(s);
         assert_ok(ctx, xb_predict(ctx, &p, m, r.x, 20, NULL));
         assert_true(xb_prediction_disagreement_share(p) < 0.02);

@@ -118,15 +118,18 @@ static void test_needed(void **state)
     xb_law *bimodal = test_law(ctx, "bimodal:m=0.9"), *mtj = test_law(ctx, "mtj");
     const double above = 1 + 1e-5;
     double n = 0;
-    assert_ok(ctx, xb_plan_find_needed(ctx, &n, bimodal, 0.00015294571202403105 * above));
+    assert_ok(
+        ctx, xb_plan_find_n_eff_needed(ctx, &n, bimodal, 0.00015294571202403105 * above));
     assert_true(n == 16);
-    assert_ok(ctx, xb_plan_find_needed(ctx, &n, bimodal, 0.00015294571202403105 / above));
+    assert_ok(
+        ctx, xb_plan_find_n_eff_needed(ctx, &n, bimodal, 0.00015294571202403105 / above));
     assert_true(n == 17);
-    assert_ok(ctx, xb_plan_find_needed(ctx, &n, mtj, 2.0221103194060927e-05 * above));
+    assert_ok(ctx,
+              xb_plan_find_n_eff_needed(ctx, &n, mtj, 2.0221103194060927e-05 * above));
     assert_true(n == 8);
-    assert_ok(ctx, xb_plan_find_needed(ctx, &n, bimodal, 2.212202330025774e-06));
+    assert_ok(ctx, xb_plan_find_n_eff_needed(ctx, &n, bimodal, 2.212202330025774e-06));
     assert_close(n, 128, 0.02); /* beyond 64 by leading order */
-    assert_ok(ctx, xb_plan_find_needed(ctx, &n, bimodal, 10));
+    assert_ok(ctx, xb_plan_find_n_eff_needed(ctx, &n, bimodal, 10));
     assert_true(n == 1);
     xb_law_destroy(bimodal);
     xb_law_destroy(mtj);

@@ -83,7 +83,7 @@ static void moments_are_the_closed_form(void **state)
         double share = 0; /* of the epistemic in the whole sd, at most */
         for (int i = 0; i < 2; i++)
             share = fmax(share, exact_sd(i) / hypot(exact_sd(i), 0.6));
-        assert_close(xb_prediction_error(p), share / sqrt(20000), 0.1);
+        assert_close(xb_prediction_mc_error(p), share / sqrt(20000), 0.1);
         xb_prediction_destroy(p);
         xb_law_destroy(law);
     }
@@ -197,7 +197,7 @@ static void antithetic_pairs_cancel(void **state)
     xb_prediction *p = NULL;
     assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
     assert_close(xb_prediction_mean(p)[0], exact_mean(0), 1e-6);
-    assert_true(xb_prediction_error(p) < 1e-5);
+    assert_true(xb_prediction_mc_error(p) < 1e-5);
     xb_prediction_destroy(p);
     xb_model_destroy(m);
     xb_ctx_destroy(ctx);
@@ -213,7 +213,7 @@ static void an_unknown_error_is_not_zero(void **state)
     xb_prediction *p = NULL;
     for (opt.draws = 1; opt.draws <= 4; opt.draws++) {
         assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
-        assert_true((isnan(xb_prediction_error(p)) != 0) == (opt.draws < 4));
+        assert_true((isnan(xb_prediction_mc_error(p)) != 0) == (opt.draws < 4));
         xb_prediction_destroy(p);
     }
     xb_model_destroy(m);
@@ -230,7 +230,7 @@ static void enough_draws_are_found(void **state)
     opt.tolerance = 0.05;
     xb_prediction *p = NULL;
     assert_ok(ctx, xb_predict(ctx, &p, m, inputs, 2, &opt));
-    assert_at_most(xb_prediction_error(p), 0.05);
+    assert_at_most(xb_prediction_mc_error(p), 0.05);
     int64_t wide = xb_prediction_draws(p);
     assert_in_range(wide, 64, 1024);
     xb_prediction_destroy(p);

@@ -112,11 +112,11 @@ static void stopping_early_covers_as_much(void **state)
         const bool b =
             xb_stopping_low(s)[i] <= in.y[i] && in.y[i] <= xb_stopping_high(s)[i];
         full += a, early += b, differ += a != b;
-        used += (double)xb_stopping_used(s)[i] / INPUTS;
-        if (i % 50 == 0) few += xb_stopping_needed(s)[i] * 50 / INPUTS;
-        if (i % 50 == 49) many += xb_stopping_needed(s)[i] * 50 / INPUTS;
-        last = fmax(last, (double)xb_stopping_used(s)[i]);
-        assert_true(xb_stopping_used(s)[i] >= 32);
+        used += (double)xb_stopping_draws_used(s)[i] / INPUTS;
+        if (i % 50 == 0) few += xb_stopping_draws_needed(s)[i] * 50 / INPUTS;
+        if (i % 50 == 49) many += xb_stopping_draws_needed(s)[i] * 50 / INPUTS;
+        last = fmax(last, (double)xb_stopping_draws_used(s)[i]);
+        assert_true(xb_stopping_draws_used(s)[i] >= 32);
     }
     print_message("coverage %.4f of all draws, %.4f stopping early; %.0f of %d draws\n",
                   full / INPUTS, early / INPUTS, used, DRAWS);
@@ -146,8 +146,9 @@ static void reads_that_remember_need_more(void **state)
     opt.worth = 0.5;
     assert_ok(ctx, xb_stopping_find(ctx, &b, value, sd, S, N, 1, &opt));
     for (int i = 0; i < N; i++) {
-        assert_close(xb_stopping_needed(b)[i], 2 * xb_stopping_needed(a)[i], 1e-12);
-        assert_true(xb_stopping_used(b)[i] >= xb_stopping_used(a)[i]);
+        assert_close(xb_stopping_draws_needed(b)[i], 2 * xb_stopping_draws_needed(a)[i],
+                     1e-12);
+        assert_true(xb_stopping_draws_used(b)[i] >= xb_stopping_draws_used(a)[i]);
     }
     xb_stopping_destroy(b);
     xb_stopping_destroy(a);
@@ -194,12 +195,13 @@ static void check_adaptive(xb_ctx *ctx, const xb_model *m, int64_t members,
     int64_t least = INT64_MAX, most = 0;
     double error = 0;
     for (int64_t i = 0; i < ROWS_ASKED; i++) {
-        const int64_t used = xb_prediction_used(p)[i];
-        assert_int_equal(used, xb_prediction_used(again)[i]);
+        const int64_t used = xb_prediction_draws_used(p)[i];
+        assert_int_equal(used, xb_prediction_draws_used(again)[i]);
         least = used < least ? used : least;
         most = used > most ? used : most;
         assert_true(used % members == 0 || used == opt.max_draws);
-        assert_true(xb_prediction_needed(p)[i] <= (double)used || used == opt.max_draws);
+        assert_true(xb_prediction_draws_needed(p)[i] <= (double)used ||
+                    used == opt.max_draws);
         xb_predict_options one = xb_predict_options_default(); /* the very same */
         one.draws = used;
         xb_prediction *alone = predict(ctx, m, x + i * features, 1, &one);
@@ -213,12 +215,12 @@ static void check_adaptive(xb_ctx *ctx, const xb_model *m, int64_t members,
             assert_true(xb_prediction_entropy(alone)[0] == xb_prediction_entropy(p)[i]);
             assert_int_equal(xb_prediction_class(alone)[0], xb_prediction_class(p)[i]);
         }
-        error = fmax(error, xb_prediction_error(alone));
+        error = fmax(error, xb_prediction_mc_error(alone));
         xb_prediction_destroy(alone);
     }
     if (least >= most) fail_msg("all rows took %lld draws", (long long)least);
     assert_int_equal(xb_prediction_draws(p), most);
-    assert_close(xb_prediction_error(p), error, 1e-12);
+    assert_close(xb_prediction_mc_error(p), error, 1e-12);
     xb_prediction_destroy(again);
     xb_prediction_destroy(p);
     free(x);
@@ -256,18 +258,19 @@ static void needs_change_nothing(void **state)
     xb_predict_options opt = xb_predict_options_default();
     opt.draws = 100;
     xb_prediction *plain = predict(ctx, m, x, ROWS_ASKED, &opt);
-    opt.needs = true;
+    opt.draws_needed = true;
     xb_prediction *told = predict(ctx, m, x, ROWS_ASKED, &opt);
     double *value = calloc(100 * ROWS_ASKED, sizeof *value);
     assert_ok(ctx, xb_predict_draws(ctx, value, sd, m, x, ROWS_ASKED, 0, 100, &opt));
     xb_stopping *s = NULL;
     assert_ok(ctx, xb_stopping_find(ctx, &s, value, sd, 100, ROWS_ASKED, 1, NULL));
-    assert_null(xb_prediction_needed(plain));
-    assert_null(xb_prediction_used(told));
+    assert_null(xb_prediction_draws_needed(plain));
+    assert_null(xb_prediction_draws_used(told));
     for (int i = 0; i < ROWS_ASKED; i++) {
         assert_true(xb_prediction_quantile(plain)[2 * i] ==
                     xb_prediction_quantile(told)[2 * i]);
-        assert_close(xb_prediction_needed(told)[i], xb_stopping_needed(s)[i], 1e-6);
+        assert_close(xb_prediction_draws_needed(told)[i], xb_stopping_draws_needed(s)[i],
+                     1e-6);
     }
     opt.interval_tolerance = 0;
     xb_prediction *bad = NULL;

@@ -121,6 +121,12 @@ static inline bool test_long(void)
     return v && *v && strcmp(v, "0") != 0;
 }
 
+/* XB_LONG=2 (make check-exhaustive): the form that takes many minutes. */
+static inline bool test_exhaustive(void)
+{
+    return test_long() && strcmp(getenv("XB_LONG"), "2") == 0;
+}
+
 /* main() returns this if no test of a file can run, and CTest shows it as skipped. */
 static inline int test_skipped(const char *what)
 {

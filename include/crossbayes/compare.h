@@ -77,8 +77,8 @@ XB_OPTIONS(score);
  *     miscalibration_floor
  *                  its mean for a perfectly calibrated predictive
  *     sharpness    root mean predictive variance, and its parts epistemic and aleatoric
- *     disagreement share of the epistemic variance that lies between an ensemble's
- *                  members (P7)
+ *     disagreement_share
+ *                  of the epistemic variance: the part between an ensemble's members (P7)
  *
  * Classes:
  *     accuracy, nll, brier
@@ -86,10 +86,11 @@ XB_OPTIONS(score);
  *     ece_floor    its mean for a perfectly calibrated classifier (C21)
  *     entropy      of the predictive
  *     information  mutual information of class and weights: the epistemic part
- *     disagreement the share of it that lies between an ensemble's members (P7)
+ *     disagreement_share
+ *                  of the information: the part between an ensemble's members (P7)
  *
- * disagreement is NAN unless xb_score_model scored an ensemble. The floors have no errors
- * of their own (NAN). These names will stay; later versions may add others. */
+ * disagreement_share is NAN unless xb_score_model scored an ensemble. The floors have no
+ * errors of their own (NAN). These names will stay; later versions may add others. */
 typedef struct xb_scores xb_scores;
 
 XB_API void xb_scores_destroy(xb_scores *s); /* NULL is fine */
@@ -239,9 +240,9 @@ typedef struct xb_gap {
  * Distances:
  *
  * - kl: KL(a || b) in nats, by k nearest neighbours (C15); it may be negative. Its error
- * covers the draws alone, not the bias, which is large where KL is large (xb_kl_at_least
- * is a reliable bound). Points where more than k values coincide are left out; NAN if no
- * point is left or k is -1
+ * covers the draws alone, not the bias, which is large where KL is large
+ * (xb_distance_kl_lower is a reliable bound). Points where more than k values coincide
+ * are left out; NAN if no point is left or k is -1
  * - energy: 2E|a-b|^e - E|a-a'|^e - E|b-b'|^e, unbiased (C14)
  * - wasserstein: W1 (C12)
  * - ks: largest distance of the cdfs (C13)
@@ -294,8 +295,9 @@ typedef struct xb_distance_options {
                              (draws_a + draws_b)^2 and allows 65536 draws per sample */
     int64_t neighbours;   /* 0: square root of the smaller number of draws; -1: no kl */
     int64_t permutations; /* 199; 0: no p-values and floors */
-    double tolerance;     /* 0.01: tolerance of the verdicts */
-    uint64_t seed;        /* seed of the permutations */
+    double tolerance; /* 0.01: largest gap that counts as the same, in the units of the
+                         gaps: with `standardise` in pooled standard deviations */
+    uint64_t seed;    /* seed of the permutations */
     double memory; /* 0: draws are independent of each other. Otherwise their integrated
                       autocorrelation time in draws, e.g. for correlated reads of devices:
                       then only pairs of draws from different groups of the jackknife
@@ -316,8 +318,8 @@ XB_API xb_status xb_distance_samples(xb_ctx *ctx, xb_distances **out, const doub
  * (C22). It is 0 if nothing is resolved, and NAN with fewer than 200 draws. There is no
  * upper bound: KL is infinite if a reaches values that b never takes, and no sample shows
  * how rarely that happens. a, b: [draws][n], with shared random numbers or without. */
-XB_API xb_status xb_kl_at_least(xb_ctx *ctx, double *nats, const double *a,
-                                const double *b, int64_t draws, int64_t n);
+XB_API xb_status xb_distance_kl_lower(xb_ctx *ctx, double *nats, const double *a,
+                                      const double *b, int64_t draws, int64_t n);
 
 /* "same", "different", "cannot tell"; never NULL. */
 XB_API const char *xb_verdict_name(xb_verdict verdict);

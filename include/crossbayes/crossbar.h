@@ -66,7 +66,7 @@ XB_API void xb_array_destroy(xb_array *array); /* NULL is fine */
 /* JSON: {"crossbayes": "array", "base": PRESET, KEY: VALUE, ...}; keys that are left out
  * have the value of the base, "ideal" by default. Unknown keys and values out of range
  * are refused. "sample_interval_ns" in place of "correlation_time_ns" takes the time from
- * the law file, as xb_array_measured does. */
+ * the law file, as xb_array_set_measured does. */
 XB_API xb_status xb_array_load(xb_ctx *ctx, xb_array **out, const char *path);
 XB_API xb_status xb_array_save(xb_ctx *ctx, const xb_array *array, const char *path);
 /* A preset's name, or the path of a file. */
@@ -121,7 +121,7 @@ XB_API int64_t xb_array_effect_count(void);
 XB_API const char *xb_array_effect_name(int64_t i); /* "adc" */
 XB_API const char *xb_array_effect_about(int64_t i);
 XB_API int64_t xb_array_effect_find(const char *name); /* -1: none */
-XB_API bool xb_array_has(const xb_array *array, int64_t effect);
+XB_API bool xb_array_has_effect(const xb_array *array, int64_t effect);
 /* A copy of the array with this effect alone. */
 XB_API xb_status xb_array_only(xb_ctx *ctx, xb_array **out, const xb_array *array,
                                int64_t effect);
@@ -146,8 +146,8 @@ XB_API double xb_array_independent(const xb_array *array, int64_t reads);
  * by a fit to a trace with samples every sample_interval_ns (X11); 0: the interval given
  * to the fit. If the file has the trace's correlation at each lag, reads follow it (X19,
  * X20) until a correlation time or another law is set. */
-XB_API xb_status xb_array_measured(xb_ctx *ctx, xb_array *array, const char *path,
-                                   double sample_interval_ns);
+XB_API xb_status xb_array_set_measured(xb_ctx *ctx, xb_array *array, const char *path,
+                                       double sample_interval_ns);
 
 /* Whether reads of the device behind a law can serve as draws. A frozen value. */
 typedef struct xb_draws_verdict {
@@ -319,7 +319,7 @@ typedef struct xb_assay_options {
     size_t struct_size;
     int64_t reads;             /* 1000: reads of the arrays, and draws of the digital
                                   model */
-    double tolerance;          /* 0.1: tolerance of the verdict, in predictive sds */
+    double tolerance;          /* 0.1: tolerance of the verdict, in epistemic sds */
     const double *calibration; /* [calibration_n][features]; NULL: the inputs scored */
     int64_t calibration_n;
     const xb_analog_options *analog; /* NULL: the defaults */
@@ -351,7 +351,7 @@ XB_API xb_score xb_assay_result_nll_difference(const xb_assay_result *result);
 /* Distances of the predictives from the digital ones, without a KL; their verdict is the
  * verdict of the assay. NULL for the digital model itself. */
 XB_API const xb_distances *xb_assay_result_distance(const xb_assay_result *result);
-/* A lower bound of KL(array || digital) in nats, by xb_kl_at_least(). */
+/* A lower bound of KL(array || digital) in nats, by xb_distance_kl_lower(). */
 XB_API double xb_assay_result_kl_at_least(const xb_assay_result *result);
 
 /* ---- an array built many times */

@@ -47,8 +47,8 @@ XB_API xb_status xb_plan_find_n_eff(xb_ctx *ctx, double *n_eff, const xb_net *ne
 
 /* (A3) For equal shares: the smallest n at which the mean of n draws of the law is within
  * the tolerance of a Gaussian, as a KL in nats. */
-XB_API xb_status xb_plan_find_needed(xb_ctx *ctx, double *n, const xb_law *law,
-                                     double tolerance);
+XB_API xb_status xb_plan_find_n_eff_needed(xb_ctx *ctx, double *n, const xb_law *law,
+                                           double tolerance);
 
 /* A random layer of the net. A frozen value. */
 typedef struct xb_plan_layer {
@@ -104,7 +104,7 @@ XB_API bool xb_plan_trusted(const xb_plan *plan);
  * equal shares.
  */
 XB_API double xb_plan_n_eff(const xb_plan *plan);
-XB_API double xb_plan_needed(const xb_plan *plan);
+XB_API double xb_plan_n_eff_needed(const xb_plan *plan);
 /* (A2) The leading order, squared cumulants over powers of n_eff: their sum, and the part
  * of one cumulant, of order 3 to XB_PLAN_ORDER. This is a rule of thumb, which can be far
  * too low for n_eff below 17. */

@@ -36,7 +36,8 @@ typedef struct xb_predict_options {
     const char *backend;    /* NULL: the context's */
     bool adaptive; /* each input takes as many draws as its interval needs (P32), at most
                       `draws`, or `max_draws` if that is 0 */
-    bool needs;    /* compute xb_prediction_needed(); adaptive predictions always do */
+    bool draws_needed; /* compute xb_prediction_draws_needed(); adaptive predictions
+                          always do */
     double interval_tolerance; /* 0.1: largest Monte Carlo error of the first and the last
                                   quantile, in predictive standard deviations; for classes
                                   `tolerance` applies instead, to the probability of every
@@ -56,7 +57,7 @@ XB_API xb_status xb_predict_rows(xb_ctx *ctx, xb_prediction **out, const xb_mode
 XB_API void xb_prediction_destroy(xb_prediction *p); /* NULL is fine */
 /* The number of draws that opt->tolerance requires, which opt->draws = 0 would use.
  */
-XB_API xb_status xb_predict_draws_enough(xb_ctx *ctx, int64_t *draws,
+XB_API xb_status xb_predict_draws_needed(xb_ctx *ctx, int64_t *draws,
                                          const xb_model *model, const xb_rows *rows,
                                          const xb_predict_options *opt);
 
@@ -68,15 +69,15 @@ XB_API int64_t xb_prediction_targets(const xb_prediction *p);   /* 1 for classes
 /* The largest Monte Carlo error of a mean in predictive standard deviations (for a class
  * of probability p, in units of sqrt(p (1 - p))); NAN: unknown, with fewer than 4 draws.
  */
-XB_API double xb_prediction_error(const xb_prediction *p);
+XB_API double xb_prediction_mc_error(const xb_prediction *p);
 
 /* [n]: the number of draws that the first and the last quantile of each input need for an
  * error within interval_tolerance (P31); with several targets the largest. NULL: not
  * requested, or fewer than 4 draws of a member. */
-XB_API const double *xb_prediction_needed(const xb_prediction *p);
+XB_API const double *xb_prediction_draws_needed(const xb_prediction *p);
 /* [n]: the number of draws that each input took; NULL: all took xb_prediction_draws().
  * Otherwise xb_prediction_draws() is the largest of them. */
-XB_API const int64_t *xb_prediction_used(const xb_prediction *p);
+XB_API const int64_t *xb_prediction_draws_used(const xb_prediction *p);
 
 /* For targets of numbers, each [n], with several targets [n][targets] (P2, P3); NULL for
  * classes. */
@@ -162,8 +163,8 @@ XB_API int64_t xb_stopping_count(const xb_stopping *settled);
 /* Each [n]: the number of draws needed, estimated from all of them; the number of draws
  * after which the interval was settled, or all of them if it never was; and the interval
  * at that time. */
-XB_API const double *xb_stopping_needed(const xb_stopping *settled);
-XB_API const int64_t *xb_stopping_used(const xb_stopping *settled);
+XB_API const double *xb_stopping_draws_needed(const xb_stopping *settled);
+XB_API const int64_t *xb_stopping_draws_used(const xb_stopping *settled);
 XB_API const double *xb_stopping_low(const xb_stopping *settled);
 XB_API const double *xb_stopping_high(const xb_stopping *settled);
 

@@ -195,7 +195,7 @@ class Array(Handle):
         return [
             text(lib.xb_array_effect_name(i))
             for i in range(lib.xb_array_effect_count())
-            if lib.xb_array_has(self._c, i)
+            if lib.xb_array_has_effect(self._c, i)
         ]
 
     @property

@@ -89,7 +89,7 @@ class Prediction:
     @property
     def error(self) -> float:
         """The largest Monte Carlo error of a mean, in units of the predictive's std."""
-        return float(lib.xb_prediction_error(self._c))
+        return float(lib.xb_prediction_mc_error(self._c))
 
     def _array(self, name: str, *columns: int, dtype: Any = np.float64) -> Any:
         address = getattr(lib, f"xb_prediction_{name}")(self._c)
@@ -538,7 +538,7 @@ class Plan(Handle):
     @property
     def needed(self) -> float:
         """The number of equal weights that the tolerance requires."""
-        return float(lib.xb_plan_needed(self._c))
+        return float(lib.xb_plan_n_eff_needed(self._c))
 
     def __repr__(self) -> str:
         return (

@@ -196,8 +196,8 @@ static xb_status compare_law(xb_ctx *ctx, comparison *c, xb_evaluated_law *law)
 {
     XB_TRY(draw(ctx, c, c->other, law->law));
     XB_TRY(distance(ctx, c, &law->outputs, c->base));
-    XB_TRY(
-        xb_kl_at_least(ctx, &law->kl_at_least, c->other, c->base, c->draws, c->points));
+    XB_TRY(xb_distance_kl_lower(ctx, &law->kl_at_least, c->other, c->base, c->draws,
+                                c->points));
     if (!c->noisy) {
         law->probability_gap = mean_gap(c);
         return XB_OK;

@@ -39,7 +39,7 @@ static const item of_numbers[XB_NUMBER_SCORES] = {
                              "root mean variance due to the weights"},
     [XB_NUMBER_ALEATORIC] = {"aleatoric", "target", 0,
                              "root mean variance due to the data's noise"},
-    [XB_NUMBER_DISAGREEMENT] = {"disagreement", "", 0,
+    [XB_NUMBER_DISAGREEMENT] = {"disagreement_share", "", 0,
                                 "share of the epistemic variance that lies between the"
                                 " members of an ensemble"},
 };
@@ -56,7 +56,7 @@ static const item of_classes[XB_CLASS_SCORES] = {
     [XB_CLASS_INFORMATION] = {"information", "nats", 0,
                               "mutual information of class and weights"},
     [XB_CLASS_DISAGREEMENT] =
-        {"disagreement", "", 0,
+        {"disagreement_share", "", 0,
          "share of the mutual information that lies between the members of an ensemble"},
 };
 

@@ -91,7 +91,7 @@ static xb_status read_measured(xb_ctx *ctx, xb_array *out, const json_t *root,
                        where);
     char law[sizeof out->law];
     snprintf(law, sizeof law, "%s", out->law);
-    return xb_array_measured(ctx, out, law, interval);
+    return xb_array_set_measured(ctx, out, law, interval);
 }
 
 static xb_status read_array(xb_ctx *ctx, xb_array *out, const json_t *root,

@@ -94,8 +94,8 @@ static xb_status compare(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, double 
                                    each_nll(a->digital), a->n));
     XB_TRY(xb_distance_samples(ctx, &out->distance, a->compared[CASE], a->opt.reads,
                                a->compared[DIGITAL], a->opt.reads, a->points, &opt));
-    return xb_kl_at_least(ctx, &out->kl_at_least, a->compared[CASE], a->compared[DIGITAL],
-                          a->opt.reads, a->points);
+    return xb_distance_kl_lower(ctx, &out->kl_at_least, a->compared[CASE],
+                                a->compared[DIGITAL], a->opt.reads, a->points);
 }
 
 static xb_status take_memory(xb_ctx *ctx, xb_assay *a)

@@ -71,7 +71,7 @@ static xb_status measure(xb_ctx *ctx, xb_draws_verdict *out, const char *path)
     XB_TRY(xb_array_parse(ctx, &array, "ideal"));
     xb_status status =
         xb_array_set(ctx, array, "read_interval_ns", 1e9 * out->read_interval);
-    if (status == XB_OK) status = xb_array_measured(ctx, array, path, 0);
+    if (status == XB_OK) status = xb_array_set_measured(ctx, array, path, 0);
     if (status == XB_OK) out->independent = xb_array_independent(array, out->reads);
     xb_array_destroy(array);
     return status;

@@ -53,7 +53,7 @@ static xb_array ideal(void)
     return array;
 }
 
-bool xb_array_has(const xb_array *array, int64_t i)
+bool xb_array_has_effect(const xb_array *array, int64_t i)
 {
     const xb_array base = ideal();
     xb_effect effect = (xb_effect)(i + 1);
@@ -79,7 +79,7 @@ bool xb_array_differs(const xb_array *array)
                                         XB_EFFECT_SIGMA_SPREAD, XB_EFFECT_SHAPE_SPREAD,
                                         XB_EFFECT_STUCK};
     for (int k = 0; k < XB_COUNT(by_chip); k++)
-        if (xb_array_has(array, by_chip[k] - 1)) return true;
+        if (xb_array_has_effect(array, by_chip[k] - 1)) return true;
     return array->heated_k != 0 && array->tc_spread > 0;
 }
 

@@ -93,8 +93,8 @@ static xb_status read_measured(xb_ctx *ctx, measured *out, const char *path)
     return xb_filekind_explain(ctx, status, path, XB_KIND_LAW);
 }
 
-xb_status xb_array_measured(xb_ctx *ctx, xb_array *array, const char *path,
-                            double sample_interval_ns)
+xb_status xb_array_set_measured(xb_ctx *ctx, xb_array *array, const char *path,
+                                double sample_interval_ns)
 {
     measured m = {.tau = NAN};
     if (!(sample_interval_ns >= 0 && isfinite(sample_interval_ns)))

@@ -105,7 +105,8 @@ static xb_status tell_unknown(const xb_applier *a, xb_notes *notes)
                         list.text);
 }
 
-/* `flagged`: those that were also missing in training. */
+/* If `flagged`, reports the columns that also had missing values in training, else the
+ * other columns. */
 static xb_status tell_missing(const xb_applier *a, xb_notes *notes, int64_t rows,
                               bool flagged)
 {

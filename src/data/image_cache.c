@@ -1,8 +1,9 @@
 /* image_cache.c: the layout of a cache and its checks.
  *
- *   head magic and byte order, counts, shape, checksums records   one for each source
- *   file names     each with its NUL pixels    at a multiple of 64 bytes, one block for
- *   each record
+ * A cache has four parts. The head holds magic and byte order, counts, shape and
+ * checksums. Records follow, one for each source file, then the names of these files,
+ * each with its NUL. The pixels start at a multiple of 64 bytes, with one block for each
+ * record.
  *
  * Every place in the file follows from the counts in the head, which must agree with the
  * folder as it is now and with the file's size: no offset in the file is trusted. The

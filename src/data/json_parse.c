@@ -1,6 +1,6 @@
 /* json_parse.c: see json_parse.h. jansson 2.14 reports a failed allocation as an error of
- * the text or without a reason, and in a long string it skips the byte that had no room;
- * errno tells, unless a number came later. */
+ * the text or without a reason, and in a long string it skips the byte that had no room.
+ * errno shows that memory ran out, unless a number was parsed later. */
 #include "data/json_parse.h"
 
 #include <errno.h>

@@ -9,7 +9,8 @@
 xb_status xb_trace_read(xb_ctx *ctx, xb_trace *trace, const double **x, int64_t first,
                         int64_t count);
 
-/* Of the size of the file and of its first and last bytes, to compare what ranks have. */
+/* A hash of the file's size and of its first and last bytes, with which ranks compare
+ * their files. */
 xb_status xb_trace_fingerprint(xb_ctx *ctx, uint64_t *out, xb_trace *trace);
 
 #endif

@@ -1,6 +1,7 @@
-/* design.c: the search for a design from end to end: arrays from the axes, what they
- * cost, the digital model's quality, rounds of reads on more and more chips for fewer and
- * fewer arrays, the choice. And what was found. */
+/* design.c: the search for a design from end to end. It makes arrays from the axes,
+ * computes their costs and the digital model's quality, reads fewer and fewer arrays on
+ * more and more chips, and chooses. The second part of the file returns what was found.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static xb_status check(xb_ctx *ctx, const xb_model *model, int64_t n,
     return XB_OK;
 }
 
-/* Rows evenly spread. */
+/* Takes rows that are evenly spread over the data. */
 static xb_status take_rows(xb_ctx *ctx, xb_design *d, const double *x, const double *y,
                            int64_t n)
 {
@@ -84,7 +85,8 @@ static xb_status take_draws(xb_ctx *ctx, xb_design *d)
         XB_TRY(xb_predict_check_draws(ctx, d->model, (int64_t)axis->value[k]));
         if ((int64_t)axis->value[k] > d->reads) d->reads = (int64_t)axis->value[k];
     }
-    d->reads += (members - d->reads % members) % members; /* each member as often */
+    /* Each member is read equally often. */
+    d->reads += (members - d->reads % members) % members;
     return XB_OK;
 }
 
@@ -133,7 +135,7 @@ static double fewest(const xb_design *d)
     return least;
 }
 
-/* Arrays that are too slow with the fewest draws are not read at all. */
+/* Arrays that are too slow even with the fewest draws are not read at all. */
 static xb_status meet_deadline(xb_ctx *ctx, xb_design *d)
 {
     const double deadline = d->opt.deadline_ns, draws = fewest(d);
@@ -161,7 +163,8 @@ static int64_t alive_count(const xb_design *d)
     return n;
 }
 
-/* (X73) Twice the chips for half of the arrays, until all chips are read. */
+/* (X73) Each round reads twice the chips for half of the arrays, until all chips are
+ * read. */
 static xb_status run_rounds(xb_ctx *ctx, xb_design *d)
 {
     int64_t chips = d->opt.exhaustive ? d->opt.chips : CHIPS_FIRST;
@@ -220,7 +223,7 @@ xb_status xb_design_find(xb_ctx *ctx, xb_design **out, const xb_model *model,
     d->calibration_n = chosen.calibration_n;
     d->chips_room = 2 * chosen.chips;
     xb_status status = search(ctx, d, x, y, n, keep);
-    d->model = NULL; /* the caller may let go of them */
+    d->model = NULL; /* the caller may free them after the search */
     d->calibration = NULL;
     d->opt.calibration = NULL;
     d->opt.analog = NULL;
@@ -274,7 +277,9 @@ double xb_design_value(const xb_design *d, int64_t i, int64_t axis)
     if (axis < 0 || axis >= d->space.n) return NAN;
     if (d->space.axis[axis].kind == XB_AXIS_DRAWS) return d->draws[i % d->n_draws];
     if (strcmp(d->space.axis[axis].key, "read_interval_ns") == 0)
-        return c->array.read_interval_ns; /* as long as the layers take, or longer */
+        /* It may be longer than the axis says, because reading all layers takes at least
+         * that long. */
+        return c->array.read_interval_ns;
     return xb_space_value(&d->space, c->index, axis);
 }
 

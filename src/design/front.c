@@ -1,14 +1,15 @@
-/* front.c: from scores on chips to what a design is worth: its loss with an error over
- * chips, whether it keeps the conditions, which designs no other beats, and the cheapest
- * that keeps them (maths X72-X74, X76). Everything here is arithmetic on scores that
- * were read before, but for the choice, which is confirmed on further chips. */
+/* front.c: from scores on chips to the value of a design: its loss with an error over
+ * chips, whether it meets the conditions, which designs no other design beats, and the
+ * cheapest one that meets the conditions (maths X72-X74, X76). Everything here is
+ * arithmetic on scores that were read before, except for the choice, which is confirmed
+ * on further chips. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "design/search.h"
 
-/* Mean and its standard error. */
+/* A mean and its standard error. */
 typedef struct estimate {
     double mean, error;
 } estimate;
@@ -29,20 +30,21 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A number on chips, of which the worst are left out. */
+/* One number for each chip; the worst of these are left out of the mean. */
 typedef struct chip_row {
-    double x[XB_CHIPS_MOST]; /* those that are left out equal to `edge` */
+    double x[XB_CHIPS_MOST]; /* values that are left out are set to `edge` */
     int64_t n, out;
-    double edge; /* the worst of the others */
+    double edge; /* the worst value that is kept */
 } chip_row;
 
-/* (X74) The worst are the largest times `sign`. */
+/* (X74) Leaves out the values that are largest after multiplication by `sign`. */
 static void leave_out(chip_row *r, int sign, double share)
 {
     double order[XB_CHIPS_MOST];
     for (int64_t c = 0; c < r->n; c++) order[c] = sign * r->x[c];
     qsort(order, (size_t)r->n, sizeof *order, ascending);
-    r->out = (int64_t)((1 - share) * (double)r->n + 1e-9); /* 0.1 is a little less */
+    /* 1e-9 is added because 1 - 0.9 is a little less than 0.1. */
+    r->out = (int64_t)((1 - share) * (double)r->n + 1e-9);
     r->edge = sign * order[r->n - 1 - r->out];
     for (int64_t c = 0; c < r->n; c++)
         if (sign * r->x[c] > sign * r->edge) r->x[c] = r->edge;
@@ -55,7 +57,8 @@ static double mean_of(const chip_row *r)
     return (sum - (double)r->out * r->edge) / (double)(r->n - r->out);
 }
 
-/* (X74) Of the difference of the means of two rows on the same chips; b NULL: of a. */
+/* (X74) The standard error of the difference between the means of two rows on the same
+ * chips, or of the mean of a if b is NULL. */
 static double error_of(const chip_row *a, const chip_row *b)
 {
     const double n = (double)a->n, share = (n - (double)a->out) / n;
@@ -69,15 +72,17 @@ static double error_of(const chip_row *a, const chip_row *b)
     return sqrt(square / (n * (n - 1))) / share;
 }
 
-/* (X73) An array that was given up was read on few chips, which may be better ones than
- * all: what they are better by on those that were read on all chips. */
+/* (X73) An array that was dropped early was read on few chips, and these may be better
+ * than average. This returns how far the arrays that were read on all chips score above
+ * their mean on this chip. */
 static double luck(const xb_design *d, int64_t i, int64_t k, int64_t chip, int q)
 {
     if (d->candidate[i].alive || !d->luck) return 0;
     return d->luck[(chip * d->n_draws + k) * XB_QUALITIES + q];
 }
 
-/* Which way a score is worse: that of its condition. */
+/* The direction in which a score becomes worse: 1 upwards, -1 downwards, as its condition
+ * says. */
 static int worse(const xb_design *d, int q)
 {
     for (int c = 0; c < d->conditions; c++)
@@ -101,7 +106,8 @@ static estimate score_of(const xb_design *d, int64_t i, int64_t k, int q, int64_
     return (estimate){mean_of(&row), error_of(&row, NULL)};
 }
 
-/* How much better b is than a, chip by chip, by the first condition's score. */
+/* How much better b is than a, compared chip by chip with the score of the first
+ * condition. */
 static estimate advantage(const xb_design *d, const int64_t a[2], const int64_t b[2])
 {
     const int q = d->condition[0].quality;
@@ -112,8 +118,8 @@ static estimate advantage(const xb_design *d, const int64_t a[2], const int64_t 
                       error_of(&first, &second)};
 }
 
-/* (X74) By its expansion in 1/degrees (Abramowitz and Stegun 26.7.5): 1.2 % low at 2
- * degrees, 0.3 % at 3, 0.01 % from 7 on. */
+/* (X74) Uses the expansion in 1/degrees (Abramowitz and Stegun 26.7.5), which is 1.2 %
+ * too low at 2 degrees of freedom, 0.3 % at 3, and 0.01 % from 7 on. */
 double xb_front_student(int64_t degrees)
 {
     const double z = 1.6448536269514722, v = (double)degrees, z2 = z * z;
@@ -160,8 +166,8 @@ static double yield_of(const xb_design *d, int64_t i, int64_t k, int64_t chips)
     return (double)good / (double)chips;
 }
 
-/* Of the loss over rows, by what each row contributes to the score; a root mean square
- * has half of that over itself. */
+/* The standard error of the loss over rows, from what each row contributes to the score.
+ * A root mean square changes by half of the mean square's change, divided by itself. */
 static double row_error(const xb_design *d, int64_t i, int64_t k, double score)
 {
     const int64_t n = d->judge.n;
@@ -254,7 +260,7 @@ static bool worth(const xb_design *d, const xb_design_point *p)
     return p->finalist && p->chips > 0 && in_time(d, p) && !isnan(p->loss);
 }
 
-/* No worse in anything and better in something. */
+/* Whether a is no worse than b in any respect and better in at least one. */
 static bool beats(const xb_design_point *a, const xb_design_point *b)
 {
     const double more[] = {middle_pj(b->energy_pj) - middle_pj(a->energy_pj),
@@ -267,10 +273,11 @@ static bool beats(const xb_design_point *a, const xb_design_point *b)
     return better;
 }
 
-/* ---- giving up */
+/* ---- dropping arrays */
 
 typedef struct standing {
-    int64_t beaten, candidate; /* by how many designs its best one is beaten */
+    int64_t beaten, candidate; /* `beaten`: number of designs that beat the best design of
+                                  this array */
 } standing;
 
 static int by_standing(const void *a, const void *b)
@@ -343,7 +350,7 @@ static double cost_of(const xb_design_point *p, price by)
                         : middle_pj(p->energy_pj);
 }
 
-/* Finalists in time, the cheapest first. */
+/* Lists the finalists that meet the deadline, the cheapest first. */
 static int64_t list_offers(const xb_design *d, offer *out, price by)
 {
     int64_t n = 0;
@@ -353,7 +360,8 @@ static int64_t list_offers(const xb_design *d, offer *out, price by)
     return n;
 }
 
-/* Of those with one cost only the best can be on the front. */
+/* Whether no other design of the same cost is better; only the best of them can be on the
+ * front. */
 static bool last_of_cost(const xb_design *d, const offer *list, int64_t n, int64_t at)
 {
     const double loss = d->point[list[at].point].loss;
@@ -362,7 +370,8 @@ static bool last_of_cost(const xb_design *d, const offer *list, int64_t n, int64
     return true;
 }
 
-/* (X76) A tie with the last that was none: no better beyond the error. */
+/* (X76) Whether the design is tied with the last design on the front that was not a tie:
+ * it is not better by more than the error. */
 static bool is_tie(const xb_design *d, int64_t last, int64_t now)
 {
     const int64_t a[2] = {last / d->n_draws, last % d->n_draws};
@@ -389,7 +398,8 @@ static void walk(xb_design *d, const offer *list, int64_t n, price by)
     }
 }
 
-/* The mean over arrays that were read on all chips of a chip's score less theirs. */
+/* For each chip: how much its score differs from the mean over chips, averaged over the
+ * arrays that were read on all chips. */
 static xb_status find_luck(xb_ctx *ctx, xb_design *d)
 {
     const int64_t size = d->n_draws * XB_QUALITIES;
@@ -445,8 +455,8 @@ static int64_t count_undecided(const xb_design *d, const offer *list, int64_t n)
     return count;
 }
 
-/* Of many designs near the limit some keep it by luck: the first must do so on twice the
- * chips, or the next is asked (X74). */
+/* Among many designs near the limit, some meet it by chance. So the first one must meet
+ * it on twice the chips, or the next one is tried (X74). */
 static xb_status confirm(xb_ctx *ctx, xb_design *d, const offer *list, int64_t n)
 {
     for (;;) {

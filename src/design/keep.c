@@ -42,7 +42,8 @@ static xb_status read_name(xb_ctx *ctx, xb_condition *out, const char **at,
                    xb_quality_name(judge, 2));
 }
 
-/* With a sign it counts from the digital model's score, in per cent or not. */
+/* A limit with a sign is relative to the digital model's score, in per cent if '%'
+ * follows. */
 static xb_status read_limit(xb_ctx *ctx, xb_condition *out, const char **at,
                             const char *text)
 {

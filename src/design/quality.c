@@ -1,8 +1,8 @@
-/* quality.c: scores of predictions with S draws from a longer row of reads (maths X71):
- * the reads are cut into predictions of S draws each, one after the other, and the scores
- * are means over them. So a score for every S comes from the same reads, and holds what
- * few draws cost as well: the logarithm of a mean of few densities is too small on
- * average. A row of several targets has the joint density of them (C30). */
+/* quality.c: scores of predictions with S draws each, from a longer sequence of reads
+ * (maths X71). The reads are divided into predictions of S successive draws, and the
+ * scores are means over these predictions. So the scores for all S come from the same
+ * reads, and they include the cost of few draws: the logarithm of a mean of few densities
+ * is too small on average. A row of several targets has their joint density (C30). */
 #include "design/quality.h"
 
 #include <float.h>
@@ -31,8 +31,8 @@ int xb_quality_find(const xb_judge *judge, const char *name)
     return -1;
 }
 
-/* Numbers: log density and cdf of each read and row, then four numbers a row. Classes: a
- * row's mean probabilities. */
+/* For numbers: the log density and the cdf of each read and row, then four numbers per
+ * row. For classes: the mean probabilities of one row. */
 int64_t xb_judge_room(const xb_judge *judge, int64_t reads)
 {
     return judge->classes > 0 ? judge->outputs : 2 * reads * judge->n + 4 * judge->n;
@@ -101,7 +101,7 @@ static void numbers_rows(const xb_judge *judge, double *row, double *room,
     }
 }
 
-/* Row i of one prediction: its mean probabilities into p [outputs]. */
+/* Writes the mean probabilities of row i in one prediction to p [outputs]. */
 static void mean_probability(const xb_judge *judge, double *p, const double *value,
                              int64_t i, int64_t first, int64_t draws)
 {

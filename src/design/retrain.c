@@ -1,6 +1,7 @@
-/* retrain.c: the models of a search (maths X77): the one that was given, and those that
- * are trained again, wider or narrower, with a penalty that keeps n_eff large, or as
- * their array would run them. Arrays that training cannot tell apart share a model. */
+/* retrain.c: the models of a search (maths X77): the given one, and models that are
+ * trained again: with other widths, with a penalty that keeps n_eff large, or with the
+ * effects of their array. Arrays that differ in nothing that training knows share a
+ * model. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +64,11 @@ static void choose_variants(xb_design *d)
 
 /* ---- training */
 
-/* Learning rate of a net that starts from the given one, in parts of the usual one.
- * docs/design.md has the comparison. */
+/* The learning rate of a net that starts from the given model, as a fraction of the usual
+ * rate. docs/design.md has the comparison. */
 static const double LATER_RATE = 1.0 / 3;
 
-/* The net with other units in its hidden dense layers; free() it. */
+/* The text of the net with other widths of its hidden dense layers; free() it. */
 static char *net_of_width(xb_ctx *ctx, const xb_net *net, double width)
 {
     const int64_t size = XB_LAYER_TEXT * (int64_t)(net->n_layer + 1);
@@ -108,7 +109,7 @@ static xb_status train_variant(xb_ctx *ctx, xb_variant *v, const xb_design *d)
     opt.checkpoint = NULL;
     opt.resume = false;
     opt.backend = d->analog.backend;
-    if (v->width == 0 && opt.members == 1) { /* from what the model knows already */
+    if (v->width == 0 && opt.members == 1) { /* training starts from the given model */
         opt.start = m;
         opt.mle_epochs = 0;
         opt.adam.rate *= LATER_RATE;
@@ -142,7 +143,7 @@ static void train_piece(void *arg, int64_t i)
 
 static xb_status train_batches(xb_ctx *ctx, training *t)
 {
-    enum { BATCH = 8 }; /* models between two reports of progress */
+    enum { BATCH = 8 }; /* number of models between two reports of progress */
     const xb_design *d = t->d;
     for (t->first = 1; t->first < d->variants; t->first += BATCH) {
         const int64_t left = d->variants - t->first;
@@ -167,9 +168,10 @@ static xb_status train_all(xb_ctx *ctx, xb_design *d)
     return status;
 }
 
-/* ---- what the search needs of each */
+/* ---- what the search needs from each model */
 
-/* (P3, P7, P9) The data's noise: one for all reads, for each member, or for each read. */
+/* (P3, P7, P9) Finds the noise of the data: one for all reads, one for each member, or
+ * one for each read. */
 static xb_status find_noise(xb_ctx *ctx, const xb_design *d, xb_variant *v)
 {
     const xb_rows rows = {.x = d->x, .n = d->judge.n, .features = v->model->features};
@@ -181,7 +183,9 @@ static xb_status find_noise(xb_ctx *ctx, const xb_design *d, xb_variant *v)
     if (!v->sd) return XB_E_MEMORY;
     XB_TRY(xb_predict_noise_rows(ctx, v->sd, v->model, &rows, d->analog.backend));
     for (int64_t s = v->judge.sds - 1; s >= 0 && v->judge.sds > members; s--) {
-        const double scale = xb_noise_scale(v->model, s); /* the members' own come last */
+        /* The loop runs downwards because the values of the members come first and are
+         * overwritten last. */
+        const double scale = xb_noise_scale(v->model, s);
         for (int64_t i = 0; i < wide; i++)
             v->sd[s * wide + i] = scale * v->sd[s % members * wide + i];
     }

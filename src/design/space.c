@@ -1,5 +1,5 @@
-/* space.c: the axes of a search and the arrays that they make. An axis is a number of the
- * array by its name, so whatever arrays learn to have can be searched. */
+/* space.c: the axes of a search and the arrays that they make. An axis is any number of
+ * an array, by its name, so a new number of arrays can be searched at once. */
 #include "design/space.h"
 
 #include <math.h>
@@ -103,7 +103,7 @@ static xb_status check_axis(xb_ctx *ctx, const xb_design_space *space,
     return XB_OK;
 }
 
-/* "tile" sets rows and columns, so it clashes with axes of these, and they with it. */
+/* "tile" sets rows and columns, so it excludes the axes "rows" and "columns". */
 static bool clashes(const xb_design_space *space, const char *key)
 {
     const bool part = same_key(key, "rows") || same_key(key, "columns");
@@ -153,7 +153,7 @@ xb_status xb_design_space_fix(xb_ctx *ctx, xb_design_space *space, const char *k
     return XB_OK;
 }
 
-/* Halves and multiples of the time between reads, where it matters at all. */
+/* Half and multiples of the time between reads, if reads depend on it. */
 static xb_status add_intervals(xb_ctx *ctx, xb_design_space *space)
 {
     const xb_array *a = &space->base;
@@ -219,7 +219,7 @@ const xb_axis *xb_space_draws(const xb_design_space *space)
     return xb_space_axis(space, XB_AXIS_DRAWS);
 }
 
-/* ---- combinations, the last axis fastest */
+/* ---- combinations; the last axis varies fastest */
 
 double xb_space_value(const xb_design_space *space, int64_t index, int64_t wanted)
 {
@@ -253,14 +253,14 @@ static xb_status build(xb_ctx *ctx, xb_array *out, const xb_design_space *space,
     return xb_array_check(ctx, out);
 }
 
-/* A tile that is larger than every layer is as large as the largest. */
+/* A tile that is larger than every layer is reduced to the size of the largest layer. */
 void xb_space_trim(xb_array *array, int64_t rows, int64_t columns)
 {
     array->rows = array->rows > 0 ? smaller(array->rows, rows) : rows;
     array->columns = array->columns > 0 ? smaller(array->columns, columns) : columns;
 }
 
-/* In all their numbers. */
+/* Compares all numbers of the two arrays. */
 bool xb_space_same(const xb_array *a, const xb_array *b)
 {
     for (int i = 0; i < xb_array_row_count; i++)
@@ -301,7 +301,7 @@ xb_status xb_space_combine(xb_ctx *ctx, xb_combination **out, int64_t *n,
         else
             refused++;
     }
-    if (kept == 0) { /* the reason is that of the last */
+    if (kept == 0) { /* the message is that of the last combination */
         free(list);
         return XB_E_INPUT;
     }

@@ -1,4 +1,4 @@
-/* space.h: axes of a design, and every array that they make. */
+/* space.h: the axes of a design, and the arrays that they make. */
 #ifndef XB_DESIGN_SPACE_H
 #define XB_DESIGN_SPACE_H
 
@@ -10,14 +10,14 @@ enum {
     XB_AXIS_VALUES = 64,
     XB_ARRAYS_MOST = 4096,
     XB_DESIGNS_MOST = 20000,
-    XB_CHIPS_MOST = 512 /* with those that confirm the choice */
+    XB_CHIPS_MOST = 512 /* including the chips that confirm the choice */
 };
 
 typedef enum xb_axis_kind {
     XB_AXIS_FIELD,
     XB_AXIS_TILE,
     XB_AXIS_DRAWS,
-    XB_AXIS_WIDTH, /* these are of the model, which is trained again */
+    XB_AXIS_WIDTH, /* this and the following train the model again */
     XB_AXIS_N_EFF,
     XB_AXIS_AWARE
 } xb_axis_kind;
@@ -33,29 +33,30 @@ struct xb_design_space {
     xb_array base;
     xb_axis axis[XB_AXES_MOST];
     int64_t n;
-    /* what the default search leaves as it is */
+    /* numbers that the default search leaves unchanged */
     bool keeps_adc, keeps_dac, keeps_tile, keeps_interval;
 };
 
-/* Combination `index` of all axes but the draws. */
+/* Combination number `index` of all axes except the draws. */
 typedef struct xb_combination {
     int64_t index;
     xb_array array;
 } xb_combination;
 
-/* The axis of a kind that a space has once; NULL: none. */
+/* The axis of a kind that a space can have only once; NULL: it has none. */
 const xb_axis *xb_space_axis(const xb_design_space *space, xb_axis_kind kind);
-/* Combination `index` on it; `other` where there is no such axis. */
+/* The value of combination `index` on that axis, or `other` if there is no such axis. */
 double xb_space_value_of(const xb_design_space *space, int64_t index, xb_axis_kind kind,
                          double other);
-/* The number of an axis into an array; draws and the model's are no numbers of it. */
+/* Sets the number of an axis in the array. Draws and the axes of the model are not
+ * numbers of an array and change nothing. */
 xb_status xb_space_put(xb_ctx *ctx, xb_array *array, const xb_axis *axis, double value);
 const xb_axis *xb_space_draws(const xb_design_space *space); /* NULL: no such axis */
-/* The combinations that can be built. free() them. */
+/* Lists the combinations that can be built; free() the list. */
 xb_status xb_space_combine(xb_ctx *ctx, xb_combination **out, int64_t *n,
                            int64_t *left_out, const xb_design_space *space);
-/* Tiles no larger than the largest layer's rows and columns; and whether two arrays have
- * the same numbers. */
+/* Limits tiles to the rows and columns of the largest layer; and tells whether two arrays
+ * have the same numbers. */
 void xb_space_trim(xb_array *array, int64_t rows, int64_t columns);
 bool xb_space_same(const xb_array *a, const xb_array *b);
 /* The value of combination `index` on an axis other than the draws. */

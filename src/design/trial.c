@@ -1,7 +1,7 @@
-/* trial.c: arrays on chips. Chip c of every array has the same devices' errors and the
- * same random words in its reads, and so has the digital model: scores are compared chip
- * by chip (maths X72). Arrays and chips are independent pieces of work, each with a
- * context of its own, so they run side by side and give the same bytes. */
+/* trial.c: arrays on chips. Chip c has the same device errors and the same random words
+ * in its reads for every array and for the digital model, so scores are compared chip by
+ * chip (maths X72). Arrays and chips are independent pieces of work, each with its own
+ * context, so they run in parallel and give the same bytes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "design/search.h"
 #include "predict/predict.h"
 
-enum { BATCH = 16 }; /* pieces between two reports of progress */
+enum { BATCH = 16 }; /* number of pieces between two reports of progress */
 
 typedef struct trial {
     const xb_candidate *candidate;
@@ -45,7 +45,7 @@ static void run_piece(void *arg, int64_t i)
     xb_ctx_destroy(own);
 }
 
-/* Fails with the first piece that failed. */
+/* Reports the error of the first piece that failed. */
 static xb_status run_batch(xb_ctx *ctx, trial_batch *b)
 {
     xb_parallel_for(ctx, b->n, run_piece, b);
@@ -86,7 +86,8 @@ static xb_status find_cost(xb_ctx *ctx, const xb_design *d, trial *t)
     return status;
 }
 
-/* (X75) A device is read again when its layer is: not before all layers were. */
+/* (X75) A device is read again when its layer is read again, which is not before all
+ * layers have been read. */
 static void take_cost(xb_candidate *c, const trial *t)
 {
     xb_array *a = &c->array;
@@ -96,7 +97,7 @@ static void take_cost(xb_candidate *c, const trial *t)
     c->draw_ns = fmax(t->busy_ns, a->read_interval_ns);
 }
 
-/* Arrays that have become the same stay once. */
+/* Keeps one of several arrays that have become equal. */
 static void drop_equal(xb_design *d)
 {
     int64_t kept = 0;
@@ -134,7 +135,7 @@ xb_status xb_trial_costs(xb_ctx *ctx, xb_design *d)
 
 /* ---- reads */
 
-/* Scores of value [reads][n][outputs] for every number of draws. */
+/* Computes the scores of value [reads][n][outputs] for every number of draws. */
 static xb_status judge_all(xb_ctx *ctx, const xb_design *d, const xb_judge *judge,
                            double *score, double *rows, const double *value)
 {
@@ -201,7 +202,7 @@ static void free_batch(trial_batch *b)
     free(b);
 }
 
-/* Runs what is in the batch and takes it, in its order. */
+/* Runs the batch and adds its results in order. */
 static xb_status flush(xb_ctx *ctx, xb_design *d, trial_batch *b)
 {
     XB_TRY(run_batch(ctx, b));
@@ -211,7 +212,7 @@ static xb_status flush(xb_ctx *ctx, xb_design *d, trial_batch *b)
     return XB_OK;
 }
 
-/* Candidates [from, to) that are alive, on chips up to `chips`. */
+/* Reads the candidates [from, to) that are not dropped, on chips up to `chips`. */
 static xb_status read_range(xb_ctx *ctx, xb_design *d, trial_batch *b, int64_t from,
                             int64_t to, int64_t chips)
 {
@@ -255,7 +256,8 @@ xb_status xb_trial_extend(xb_ctx *ctx, xb_design *d, int64_t candidate, int64_t 
 
 /* ---- the digital model */
 
-/* Chips whose digital draws are looked at together: 128 MB of them at most. */
+/* The number of chips whose digital draws are scored together: at most 128 MB of draws.
+ */
 static int64_t pooled_chips(const xb_design *d)
 {
     const int64_t most = 1 << 24;
@@ -263,7 +265,7 @@ static int64_t pooled_chips(const xb_design *d)
     return fit < 1 ? 1 : fit < d->chips_room ? fit : d->chips_room;
 }
 
-/* Rows [XB_QUALITIES][n] of predictions of all `draws` draws. */
+/* Computes rows [XB_QUALITIES][n] of one prediction that has all `draws` draws. */
 static xb_status judge_whole(xb_ctx *ctx, const xb_judge *judge, double *row,
                              const double *value, int64_t draws)
 {

@@ -129,7 +129,7 @@ typedef struct times {
     int64_t n;
 } times;
 
-/* Different times above 0, ascending. */
+/* Lists the different times above 0 in ascending order. */
 static xb_status find_times(const readings *all, times *out)
 {
     for (int64_t i = 0; i < all->n; i++) {
@@ -152,12 +152,13 @@ static xb_status find_times(const readings *all, times *out)
                    all->source);
 }
 
-/* Readings [from, to) of one state, or of one at one time. */
+/* Readings [from, to) of one state, or of one state at one time. */
 typedef struct span {
     int64_t from, to;
 } span;
 
-/* In readings sorted by place: the end of those that share state, and time if asked. */
+/* For readings sorted by place: the end of those that share the state and, if `time`, the
+ * time. */
 static int64_t span_end(const readings *all, int64_t from, bool time)
 {
     const reading *r = all->r;
@@ -214,7 +215,7 @@ static void describe_state(xb_device_state *out, const readings *all, span state
                              .cells = count_cells(all, state)};
 }
 
-/* Rank u of n sorted readings, linear between them. */
+/* The value of rank u among n sorted readings, linear between them. */
 static double rank_of(const reading *r, int64_t n, double u)
 {
     const double at = u * (double)(n - 1);
@@ -223,7 +224,7 @@ static double rank_of(const reading *r, int64_t n, double u)
     return r[low].moved + (at - (double)low) * (r[low + 1].moved - r[low].moved);
 }
 
-/* (K1) One node from sorted readings; false: they are all the same. */
+/* (K1) Computes one node from sorted readings; false: they are all the same. */
 static bool describe_node(xb_device_node *out, const reading *r, int64_t n)
 {
     double mean = 0, m[5] = {0};
@@ -298,7 +299,7 @@ static xb_status choose_states(const readings *all, chosen *out, const times *wh
         xb_plural(most, "cell", "cells"));
 }
 
-/* Ascending in conductance: few, so by insertion. */
+/* Sorts the states by conductance, by insertion because there are few of them. */
 static xb_status order_states(const readings *all, chosen *c)
 {
     for (int64_t i = 1; i < c->n; i++)

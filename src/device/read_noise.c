@@ -12,7 +12,7 @@ xb_device_trace xb_device_trace_at(const xb_device *d, int64_t i)
     return d->record[i].trace;
 }
 
-/* As at one trace, outside all of them. */
+/* The width at one trace, which is also used outside all traces. */
 static xb_device_width width_at(const xb_device *d, int64_t i, bool outside)
 {
     const xb_device_trace *t = &d->record[i].trace;

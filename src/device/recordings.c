@@ -11,7 +11,7 @@
 #include "fit/fit.h"
 #include "law/lawfile.h"
 
-/* One trace on its way. */
+/* One trace while it is processed. */
 typedef struct reading_of {
     xb_series *series;
     xb_fit *fit;
@@ -49,7 +49,7 @@ static xb_status analyse(xb_ctx *ctx, reading_of *out, const xb_recording *rec,
     return XB_OK;
 }
 
-/* The chosen law, as text. */
+/* Writes the chosen law as text. */
 static void describe_law(xb_state_record *r, const xb_fit *fit)
 {
     const xb_fit_family *f = xb_fit_family_at(fit, xb_fit_chosen(fit));
@@ -98,7 +98,7 @@ static xb_status standardise(xb_ctx *ctx, reading_of *r)
     return xb_sort_doubles(ctx, r->sorted, r->count);
 }
 
-/* The largest distance of two distribution functions. */
+/* The largest distance between two distribution functions. */
 static double distance(const reading_of *a, const reading_of *b)
 {
     double most = 0;
@@ -113,7 +113,7 @@ static double distance(const reading_of *a, const reading_of *b)
     return most;
 }
 
-/* (K6) Kolmogorov's tail with the number of independent samples. */
+/* (K6) The tail of Kolmogorov's distribution for n independent samples. */
 static double p_of(double distance, double n)
 {
     const double x = (sqrt(n) + 0.12 + 0.11 / sqrt(n)) * distance;
@@ -138,7 +138,8 @@ static xb_status compare_shapes(xb_ctx *ctx, xb_device *d, reading_of *r)
             else
                 least = fmin(least, p_of(distance(&r[i], &r[k]), n));
         }
-    d->shapes_p = fmin(pairs * least, 1); /* of the worst pair, for all of them */
+    /* The p-value of the worst pair is corrected for the number of pairs. */
+    d->shapes_p = fmin(pairs * least, 1);
     const char *word = d->shapes_p < level ? "differ"
                        : tested            ? "agree"
                                            : "cannot be tested";

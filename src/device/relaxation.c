@@ -40,7 +40,7 @@ void xb_device_destroy(xb_device *d)
     free(d);
 }
 
-/* Mean and variance of the curve that is linear between the quantiles. */
+/* The mean and variance of the curve that is linear between the quantiles. */
 static void shape_moments(double *mean, double *variance, const double *shape)
 {
     double first = 0, second = 0;
@@ -92,7 +92,7 @@ typedef struct place {
     bool outside;
 } place;
 
-/* (K2) Between states; outside them as at the nearest. */
+/* (K2) Finds the place between states; outside the states it is the nearest one. */
 static place place_state(const xb_device *d, double g)
 {
     const int64_t last = d->states - 1;
@@ -106,8 +106,9 @@ static place place_state(const xb_device *d, double g)
     return (place){i, i + 1, (g - a) / (b - a), false};
 }
 
-/* (K3) Between times on the logarithm; before the first time as at the first; after the
- * last time extrapolated along the line through the last two, so that part is above 1. */
+/* (K3) Finds the place between times on a logarithmic axis. Before the first time it is
+ * the first; after the last time the line through the last two is extrapolated, so that
+ * part is above 1. */
 static place place_time(const xb_device *d, double t)
 {
     const int64_t last = d->times - 1;

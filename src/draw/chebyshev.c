@@ -11,10 +11,10 @@ void xb_chebyshev_points(double *r, int n)
     if (n % 2 == 0) r[n / 2] = 0;
 }
 
-/* Chebyshev coefficients by the discrete cosine sum, ends halved. */
+/* Computes Chebyshev coefficients by the discrete cosine sum, with the ends halved. */
 static void chebyshev_coefficients(double *c, const double *value, int n)
 {
-    double cosine[2 * XB_CHEBYSHEV_MAX] = {0}; /* all the angles there are: pi m / n */
+    double cosine[2 * XB_CHEBYSHEV_MAX] = {0}; /* all angles that occur: pi m / n */
     for (int m = 0; m < 2 * n; m++) cosine[m] = cos(M_PI * m / n);
     for (int k = 0; k <= n; k++) {
         double sum = 0;

@@ -25,9 +25,9 @@ enum {
 typedef struct xb_draw_table {
     int columns; /* per half: narrow or wide; cells 0 .. columns - 2, and s = 1 itself */
     int degree;  /* 3 to XB_TABLE_DEGREE_MAX; XB_WIDE_DEGREE if wide */
-    int halves;  /* 1: symmetric, 2 */
-    double slow_share; /* of draws */
-    double u_error;    /* worst seen at the check points, slow cells left out */
+    int halves;  /* 1: the law is symmetric, else 2 */
+    double slow_share; /* share of the draws that are slow */
+    double u_error;    /* largest error at the check points, without slow cells */
     /* narrow only: a power's coefficients of all columns, for permutations */
     __attribute__((aligned(64))) float coef[XB_TABLE_DEGREE_MAX + 1][2 * XB_COLUMNS];
     /* a column's coefficients, ascending; two rows a column if narrow, one if wide */
@@ -55,9 +55,9 @@ XB_BOTH float xb_table_root(uint32_t word, int columns)
     return xb_root(xb_fused(k, xb_table_slope(columns), xb_table_offset(columns)));
 }
 
-/* The whole number below q, 0 <= q < 2^23, and it as an integer, more by XB_CELL_BIAS.
- * The GPU has no fast conversion: rounding down to a multiple of 1 leaves the number in
- * the lowest bits of 2^23 + q. */
+/* The whole number below q, 0 <= q < 2^23, as a float and as an integer; the integer is
+ * larger by XB_CELL_BIAS. The GPU has no fast conversion: rounding down to a multiple of
+ * 1 leaves the number in the lowest bits of 2^23 + q. */
 #if defined(__CUDA_ARCH__)
 #define XB_CELL_BIAS 0x4b000000u /* the bits of 2^23 */
 #else
@@ -75,7 +75,7 @@ XB_BOTH float xb_table_cell(int *column, float q)
 #endif
 }
 
-/* Coefficients ascending. */
+/* The coefficients are in ascending order. */
 XB_BOTH float xb_polynomial(const float *coef, int degree, float r)
 {
     float y = coef[degree];
@@ -84,8 +84,8 @@ XB_BOTH float xb_polynomial(const float *coef, int degree, float r)
     return y;
 }
 
-/* The column of a word, of both halves' columns, more by XB_CELL_BIAS, and its place in
- * the cell. */
+/* The column of a word among the columns of both halves, increased by XB_CELL_BIAS, and
+ * its place in the cell. */
 XB_BOTH int xb_table_column(float *r, uint32_t word, int columns, int halves)
 {
     float q = xb_table_root(word, columns);
@@ -94,7 +94,8 @@ XB_BOTH int xb_table_column(float *r, uint32_t word, int columns, int halves)
     return halves == 2 && word >> 31 ? column + columns : column;
 }
 
-/* The fast path's value from the polynomial's: the word's top bit flips the sign. */
+/* Makes the draw of the fast path from the polynomial's value: the word's top bit flips
+ * the sign. */
 XB_BOTH float xb_table_signed(float y, uint32_t word)
 {
 #if defined(__CUDA_ARCH__)
@@ -120,17 +121,18 @@ typedef struct xb_piece {
 
 /* One half of a law: tail mass v in (0, 1/2], lower or upper. */
 typedef struct xb_pieces {
-    const struct xb_law *law; /* borrowed; answers below pieces[0].from itself */
+    const struct xb_law *law; /* borrowed; used below pieces[0].from */
     bool upper;
     int64_t n;
-    xb_piece *piece;                /* [n], ascending in s, the last ends at 1; behind
-                                       them all their ends, xb_pieces_ends() */
+    xb_piece *piece; /* [n], ascending in s, the last ends at 1; all their ends follow,
+                        xb_pieces_ends() */
     uint16_t index[XB_PIECE_INDEX]; /* the piece that each 4096th of [0, 1] begins in */
-    double u_error;                 /* worst |Q(G(u)) - u| seen while building */
+    double u_error;                 /* largest |Q(G(u)) - u| seen while building */
 } xb_pieces;
 
-/* sum of coef[k] r^k, k < 16, paired as a tree (Estrin): short chains, and plain
- * multiplications and additions, so the same bytes on every machine. */
+/* The sum of coef[k] r^k, k < 16, paired as a tree (Estrin): chains are short, and there
+ * are only plain multiplications and additions, so the bytes are the same on every
+ * machine. */
 XB_BOTH double xb_estrin16(const double *coef, double r)
 {
     double r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
@@ -159,7 +161,7 @@ XB_BOTH size_t xb_pieces_bytes(int64_t n)
     return (size_t)n * (sizeof(xb_piece) + sizeof(double));
 }
 
-/* The first piece that does not end below s, among those of its 4096th of [0, 1]: they
+/* The first piece that does not end below s, among those of its 4096th of [0, 1]; pieces
  * are dense where the law is steep. The bisection has no branch on the comparison,
  * because it would be unpredictable and would stall the other draws. */
 XB_BOTH const xb_piece *xb_pieces_find(const xb_pieces *p, double s)
@@ -177,7 +179,7 @@ XB_BOTH const xb_piece *xb_pieces_find(const xb_pieces *p, double s)
     return &p->piece[joint ? low - 1 : low];
 }
 
-/* G at s = sqrt(2 v), piece[0].from <= s <= 1: every word's is above that. */
+/* G at s = sqrt(2 v), piece[0].from <= s <= 1; every word has an s in this range. */
 XB_BOTH double xb_pieces_value(const xb_pieces *p, double s)
 {
     const xb_piece *piece = xb_pieces_find(p, s);
@@ -193,7 +195,7 @@ typedef struct xb_affine {
 
 /* Everything that draws are made from; a copy of it makes the same draws elsewhere. */
 typedef struct xb_draw_source {
-    uint64_t identity; /* a hash of the rest: sources that have the same are the same */
+    uint64_t identity; /* a hash of the rest: sources with the same hash are the same */
     bool symmetric;
     xb_affine affine;
     xb_pieces half[2]; /* [1] is a view of [0] when the law is symmetric */

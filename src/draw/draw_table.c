@@ -56,10 +56,10 @@ typedef struct table_maker {
     const xb_pieces *half;
     xb_affine affine;
     int gaps; /* between levels: the quantile jumps within a small part of a cell */
-    double gap[2 * XB_LAW_MODES]; /* s of them, of either half */
+    double gap[2 * XB_LAW_MODES]; /* the values of s at which they are, in either half */
 } table_maker;
 
-/* Between two levels, as many widths from either. */
+/* Finds the point between two levels that is equally many widths away from both. */
 static void find_gaps(table_maker *m)
 {
     xb_law_mode mode[XB_LAW_MODES];
@@ -82,7 +82,7 @@ static int checks_of(const table_maker *m, const xb_draw_table *t, int cell)
 /* The value of the table at s: z, negated in the upper half; it ascends with s. */
 static double wanted(const table_maker *m, bool upper, double s)
 {
-    /* s = 0 is the edge, or minus infinity: stay off it, no word gets there */
+    /* s = 0 is the edge or minus infinity; no word gets there, so stay away from it */
     double v = fmax(0.5 * s * s, 0x1p-34);
     double z = (xb_pieces_eval(&m->half[upper], v) - m->affine.shift) * m->affine.inverse;
     return upper ? -z : z;
@@ -120,8 +120,8 @@ static void cell_fit(xb_draw_table *t, const table_maker *m, bool upper, int cel
     for (int k = 0; k <= n; k++) coef_set(t, k, column, (float)shifted[k]);
 }
 
-/* The cell must not end above where the next one starts. Steps that double: few of
- * them, and never twice as far as needed. */
+/* Makes sure that the cell does not end above the start of the next one. Steps double, so
+ * there are few of them, and the total is less than twice the distance needed. */
 static void cell_close(xb_draw_table *t, int column, float next)
 {
     float slope = coef_of(t, 1, column), step = slope - nextafterf(slope, -INFINITY);
@@ -129,7 +129,7 @@ static void cell_close(xb_draw_table *t, int column, float next)
         coef_set(t, 1, column, slope - step);
 }
 
-/* Share of draws in a cell: s^2 is uniform. */
+/* The share of the draws in a cell; s^2 is uniform. */
 static double cell_share(const xb_draw_table *t, int cell)
 {
     double cells = t->columns - 1;
@@ -143,7 +143,7 @@ static void cell_judge(xb_draw_table *t, const table_maker *m, bool upper, int c
     int checks = checks_of(m, t, cell);
     for (int j = 0; good && j <= checks; j++) {
         double s = (cell + (double)j / checks) / (t->columns - 1), error;
-        good = u_excess_at(&error, m, t, word_of(s, upper)) <= 1; /* a NAN is not */
+        good = u_excess_at(&error, m, t, word_of(s, upper)) <= 1; /* false for a NAN */
         worst = fmax(worst, error);
     }
     if (good) {
@@ -160,7 +160,7 @@ static void table_fit(xb_draw_table *t, const table_maker *m)
     t->u_error = 0;
     for (int half = 0; half < t->halves; half++) {
         int first = half * t->columns, last = first + t->columns - 1;
-        /* s = 1: the median; the rounding error of 0 differs from machine to machine */
+        /* s = 1 is the median; the rounding error of 0 differs from machine to machine */
         coef_set(t, 0, last, t->halves == 1 ? 0 : (float)wanted(m, half, 1));
         for (int column = last - 1; column >= first; column--) {
             cell_fit(t, m, half, column - first);
@@ -170,8 +170,8 @@ static void table_fit(xb_draw_table *t, const table_maker *m)
     }
 }
 
-/* Vector operations for sixteen draws: lookups and fused multiply-adds. Measured: a
- * wide table costs as much as WIDE of them, a slow draw as SLOW. */
+/* The number of vector operations for sixteen draws: lookups and fused multiply-adds. By
+ * measurement, a wide table costs as much as WIDE of them, and a slow draw as SLOW. */
 static double table_cost(const xb_draw_table *t)
 {
     double lookup = 2 * t->halves - 1;
@@ -195,7 +195,8 @@ xb_status xb_table_build(xb_ctx *ctx, xb_draw_table *out, const xb_law *law,
         xb_draw_table t = {.columns = choice[i].columns,
                            .degree = choice[i].degree,
                            .halves = law->symmetric ? 1 : 2};
-        if (best <= table_cost(&t)) continue; /* even without slow cells no cheaper */
+        /* It would not be cheaper even without slow cells. */
+        if (best <= table_cost(&t)) continue;
         table_fit(&t, &m);
         if (table_cost(&t) >= best) continue;
         best = table_cost(&t);

@@ -1,11 +1,13 @@
-/* draw_table.h: the quantile as float polynomials on equal cells of s = sqrt(2 v);
- * what the vector kernels read. maths D8, D9. What a table holds: draw_scalar.h. */
+/* draw_table.h: builds the quantile as float polynomials on equal cells of s = sqrt(2 v),
+ * which the vector kernels read; maths D8, D9. draw_scalar.h describes the contents of a
+ * table. */
 #ifndef XB_DRAW_DRAW_TABLE_H
 #define XB_DRAW_DRAW_TABLE_H
 
 #include "draw/pieces.h"
 
-/* `half[0]` lower, `half[1]` upper (the same pieces mirrored if symmetric). */
+/* half[0] is the lower half, half[1] the upper one (the same pieces, mirrored, if the law
+ * is symmetric). */
 xb_status xb_table_build(xb_ctx *ctx, xb_draw_table *out, const xb_law *law,
                          const xb_pieces *half, xb_affine affine);
 

@@ -15,11 +15,11 @@ typedef struct xb_draw_product {
     float *y;
     const float *x, *mu, *sigma;
     int64_t rows, depth, width;
-    int64_t x_row, y_row, w_row; /* how far apart rows are; w_row: of mu, sigma and z */
+    int64_t x_row, y_row, w_row; /* distances of rows; w_row: of mu, sigma, z */
 } xb_draw_product;
 
-/* xb_sampler_fill() by the kernels of one level; false: this machine does not have
- * that level. */
+/* Does what xb_sampler_fill() does, with the kernels of one level. False: this machine
+ * does not have that level. */
 bool xb_sampler_fill_level(const xb_sampler *s, const char *level, float *z, int64_t n,
                            const xb_stream *where, int64_t first);
 
@@ -41,8 +41,8 @@ typedef struct xb_kernel {
 
 extern const xb_kernel xb_kernel_ref; /* plain C, the reference */
 
-/* The best kernel this machine can run; the one of a given name, or NULL if it
- * is not compiled in or the machine lacks it. */
+/* The best kernel that this machine can run; and the kernel of a given name, NULL if it
+ * is not compiled in or the machine cannot run it. */
 static inline const xb_kernel *xb_kernel_best(void) { return xb_level_at(0)->draw; }
 const xb_kernel *xb_kernel_find(const char *level);
 
@@ -50,8 +50,9 @@ const xb_kernel *xb_kernel_find(const char *level);
  * Borrowed. */
 const xb_draw_source *xb_sampler_source(const xb_sampler *s);
 
-/* The product with the draws of elements from `first` on, a multiple of XB_BLOCK, by a
- * kernel that has `multiply`; the bytes are those of its draws, multiplied and added. */
+/* Computes the product with the draws of elements from `first` on, a multiple of
+ * XB_BLOCK, by a kernel that has `multiply`; the bytes are those of its draws, multiplied
+ * and added. */
 void xb_sampler_multiply(const xb_sampler *s, const xb_kernel *kernel,
                          const xb_draw_product *job, const xb_stream *where,
                          int64_t first);

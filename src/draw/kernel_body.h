@@ -15,8 +15,8 @@
 
 enum { PER_BLOCK = 16 / LANES }; /* lane vectors that hold sixteen counters */
 
-/* The key of every round, and what the first two rounds make of the constant
- * words. */
+/* The key of every round, and the results of the first two rounds for the constant words.
+ */
 typedef struct philox_start {
     uint32_t key[2][XB_PHILOX_ROUNDS];
     uint32_t c1;              /* after round 1 */
@@ -41,7 +41,7 @@ static philox_start start_of(const xb_stream *where)
     return s;
 }
 
-/* The state of sixteen counters on the way. */
+/* The state of sixteen counters between rounds. */
 enum { STRANDS = 16 / STRAND_COUNTERS };
 
 typedef struct philox_state {
@@ -56,8 +56,8 @@ LANE_INLINE void philox_seek(philox_state *p, int64_t block)
         p->product[i] = wide_mul(strand_counters(counter, i), XB_PHILOX_M0);
 }
 
-/* Rounds 1 and 2 of the next block, half of them known. The block after it is `step`
- * blocks of sixteen counters on, so its first product is an addition. */
+/* Rounds 1 and 2 of the next block, half of which is known. The block after it has
+ * counters larger by sixteen times `step`, so its first product is an addition. */
 LANE_INLINE void philox_begin(philox_state *p, const philox_start *s, int64_t step)
 {
     const lane_int zero = wide_set(0);
@@ -74,8 +74,8 @@ LANE_INLINE void philox_begin(philox_state *p, const philox_start *s, int64_t st
     }
 }
 
-/* Rounds from `first` to before `last`, all strands side by side: one strand
- * alone would leave the multipliers waiting. (R1) */
+/* Rounds from `first` up to `last`, without `last`, for all strands side by side, because
+ * one strand alone would leave the multipliers waiting. (R1) */
 LANE_INLINE void philox_rounds(philox_state *p, const philox_start *s, int first,
                                int last)
 {
@@ -162,7 +162,7 @@ LANE_INLINE void note_rows(uint32_t *row, lane_int column, int columns)
 /* then the polynomial there. */
 LANE_INLINE vec row_lanes(const uint32_t *row, vec r, const xb_draw_table *t, int degree)
 {
-#ifdef LANE_CUBIC /* rows are of wide tables alone */
+#ifdef LANE_CUBIC /* only wide tables have rows */
     (void)degree;
     return float_cubic(t->row, row, r);
 #else
@@ -227,7 +227,8 @@ LANE_INLINE bool draw_block(vec y[4][PER_BLOCK], lane_int word[4][PER_BLOCK],
     _Alignas(64) uint32_t row[4][PER_BLOCK][LANES];
     uint32_t mask = 0;
     philox_end(word, p);
-    /* all square roots first: they take long, and nothing waits for them yet */
+    /* all square roots come first, because they take long and nothing waits for them yet
+     */
     for (int i = 0; i < 4 * PER_BLOCK; i++)
         place[i / PER_BLOCK][i % PER_BLOCK] =
             place_lanes(word[i / PER_BLOCK][i % PER_BLOCK], columns);
@@ -336,7 +337,8 @@ static void draw_multiply(const xb_draw_product *job, const xb_draw_source *d,
 }
 #endif
 
-/* Not on the hot path of networks: shape is looked at per block, not compiled in. */
+/* This is not on the hot path of networks: the shape is checked for each block instead of
+ * being compiled in. */
 static void values(float *z, int64_t blocks, const xb_draw_source *d,
                    const uint32_t *given)
 {

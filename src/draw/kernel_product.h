@@ -9,8 +9,8 @@
  * of a row are other outputs. The inner loop has no call, so registers are kept. */
 
 enum {
-    SEGMENT = 16, /* blocks between looks at those put aside */
-    AHEAD = 1024  /* weights asked for before they are needed, at least */
+    SEGMENT = 16, /* blocks between two checks for deferred blocks */
+    AHEAD = 1024  /* least number of weights that are prefetched */
 };
 
 typedef struct late_blocks {
@@ -28,7 +28,7 @@ LANE_INLINE void late_put(late_blocks *late, vec z[4][PER_BLOCK],
     late->output[late->count++] = j;
 }
 
-/* (N1, N7) A block of outputs from j on, the weights of input k. */
+/* (N1, N7) Adds to a block of outputs from j on, with the weights of input k. */
 LANE_INLINE void use_block(const xb_draw_product *job, vec z[4][PER_BLOCK], int64_t k,
                            int64_t j)
 {
@@ -88,7 +88,8 @@ LANE_INLINE void product_blocks(const xb_draw_product *job, const xb_draw_source
         for (int64_t begin = 0; begin < across; begin += SEGMENT) {
             for (int64_t b = begin; b < across && b < begin + SEGMENT; b++) {
                 int64_t j = b * XB_BLOCK, at = k * job->w_row + j;
-                bool jump = b + 2 == across || across == 1; /* a row ends with the next */
+                /* Whether a row ends with the next block. */
+                bool jump = b + 2 == across || across == 1;
                 lane_int word[4][PER_BLOCK];
                 vec z[4][PER_BLOCK];
                 ask_for(job->mu + at + ahead);

@@ -1,19 +1,19 @@
 /* kernel_slow.h: a part of kernel_body.h: draws that the float table cannot make; maths
  * D6, D7. The fast loop leaves them as NAN and notes their blocks without a branch,
- * because nobody can foresee which block has some. They are made after a stretch of
- * blocks, in double, many at a time; their words are made anew from their counters.
+ * because it cannot be predicted which block has some. They are made after a stretch of
+ * blocks, in double, many at a time; their words are made again from their counters.
  *
- * Measured on a wide table: about 12 ns a slow draw with AVX-512 (slow_avx512.h; from a
- * kernel without the rest, on a busy machine), 25 to 35 where each interrupted the fast
- * loop. */
+ * Measured on a wide table: about 12 ns per slow draw with AVX-512 (slow_avx512.h; from a
+ * kernel without the rest, on a busy machine), and 25 to 35 ns if each interrupted the
+ * fast loop. */
 
-/* A draw the float table cannot make: where it goes and its word. */
+/* A draw that the float table cannot make: its place and its word. */
 typedef struct slow_draw {
     float *to;
     uint32_t word;
 } slow_draw;
 
-/* Which draws of a block are slow. */
+/* A mask of the draws of a block that are slow. */
 LANE_INLINE uint64_t nan_mask_of(const float *z)
 {
     uint64_t mask = 0;
@@ -24,7 +24,7 @@ LANE_INLINE uint64_t nan_mask_of(const float *z)
     return mask;
 }
 
-/* The slow draws of one block, added to a list. */
+/* Adds the slow draws of one block to a list. */
 static int64_t note_slow(slow_draw *slow, int64_t count, float *z, const uint32_t *word)
 {
     for (uint64_t mask = nan_mask_of(z); mask; mask &= mask - 1) {
@@ -34,7 +34,7 @@ static int64_t note_slow(slow_draw *slow, int64_t count, float *z, const uint32_
     return count;
 }
 
-/* Slow draws on the way, SLOW_MOST at a time, a multiple of SLOW_GROUP. */
+/* Slow draws while they are made, SLOW_MOST at a time, a multiple of SLOW_GROUP. */
 enum { SLOW_MOST = 256, SLOW_GROUP = 8 };
 
 typedef struct slow_batch {
@@ -51,7 +51,7 @@ LANE_INLINE const xb_pieces *half_of(const xb_draw_source *d, uint32_t word)
 #ifdef LANE_SLOW
 #include "draw/slow_avx512.h"
 #else
-/* Where the searches of a group begin, (D6) and xb_pieces_find(). */
+/* Finds where the searches of a group begin, as (D6) and xb_pieces_find() do. */
 LANE_INLINE void group_start(slow_batch *q, const uint32_t *word, int from,
                              const xb_draw_source *d)
 {
@@ -65,7 +65,7 @@ LANE_INLINE void group_start(slow_batch *q, const uint32_t *word, int from,
     }
 }
 
-/* The values of a group, whose pieces were found. */
+/* Computes the values of a group whose pieces were found. */
 LANE_INLINE void group_values(float *value, const slow_batch *q, const uint32_t *word,
                               int from, const xb_draw_source *d)
 {
@@ -76,8 +76,8 @@ LANE_INLINE void group_values(float *value, const slow_batch *q, const uint32_t 
 }
 #endif
 
-/* A step of the searches `open`, as in xb_pieces_find(); the number of those that need
- * another. */
+/* Does one step of the searches `open`, as xb_pieces_find() does; returns the number of
+ * searches that need another step. */
 LANE_INLINE int search_step(slow_batch *q, uint16_t *open, int n, const uint32_t *word,
                             const xb_draw_source *d)
 {
@@ -94,16 +94,16 @@ LANE_INLINE int search_step(slow_batch *q, uint16_t *open, int n, const uint32_t
     return left;
 }
 
-/* The values of n words, with room for whole groups: all places first, then all searches
- * step by step, then all polynomials, so that none waits for another and no branch
- * depends on how long a search is. No word's s is where two pieces meet at a 4096th of
- * [0, 1], which xb_pieces_find() looks at too: 2^32 s^2 is odd. */
+/* Computes the values of n words, with room for whole groups: first all places, then all
+ * searches step by step, then all polynomials, so that none waits for another and no
+ * branch depends on the length of a search. No word's s lies where two pieces meet at a
+ * 4096th of [0, 1], which xb_pieces_find() checks too, because 2^32 s^2 is odd. */
 static void make_all(float *value, uint32_t *word, int n, const xb_draw_source *d)
 {
     slow_batch q;
     uint16_t open[SLOW_MOST];
     int left = 0, all = n;
-    for (; all % SLOW_GROUP; all++) word[all] = 0; /* made and not used */
+    for (; all % SLOW_GROUP; all++) word[all] = 0; /* these are computed but not used */
     for (int j = 0; j < all; j += SLOW_GROUP) group_start(&q, word, j, d);
     for (int j = 0; j < n; j++) {
         open[left] = (uint16_t)j;
@@ -126,7 +126,8 @@ static void make_slow(const xb_draw_source *d, const slow_draw *slow, int64_t co
     }
 }
 
-/* Draws of a stretch of blocks that are left to be made, as their places in it. */
+/* The draws of a stretch of blocks that are still to be made, as their positions in it.
+ */
 enum { STRETCH = 256 };
 
 typedef struct late_draws {
@@ -134,8 +135,8 @@ typedef struct late_draws {
     uint32_t at[SLOW_MOST];
 } late_draws;
 
-/* The words of sixteen draws: those of their counters are made anew, which costs less
- * than to keep the words of all draws. */
+/* Makes the words of sixteen draws again from their counters, which costs less than
+ * keeping the words of all draws. */
 LANE_INLINE void late_words(uint32_t word[16], const uint32_t at[16], uint32_t first,
                             const philox_start *s)
 {
@@ -155,14 +156,15 @@ LANE_INLINE void late_words(uint32_t word[16], const uint32_t at[16], uint32_t f
     for (int j = 0; j < 16; j++) word[j] = made[at[j] % XB_BLOCK / 16][j];
 }
 
-/* Makes the draws of a stretch that were left, whose first block is `first`. */
+/* Makes the remaining draws of a stretch, whose first block is `first`. */
 static __attribute__((noinline)) void late_make(late_draws *late, float *z, int64_t first,
                                                 const xb_draw_source *d,
                                                 const philox_start *s)
 {
     uint32_t word[SLOW_MOST];
     float value[SLOW_MOST];
-    for (int j = late->count; j % 16; j++) late->at[j] = 0; /* made and not used */
+    /* These are computed but not used. */
+    for (int j = late->count; j % 16; j++) late->at[j] = 0;
     int made = 0;
     do late_words(word + made, late->at + made, (uint32_t)first, s);
     while ((made += 16) < late->count);
@@ -171,8 +173,9 @@ static __attribute__((noinline)) void late_make(late_draws *late, float *z, int6
     late->count = 0;
 }
 
-/* The slow draws of `count` blocks of a stretch. It has its own copy of the keys: those
- * of the fast loop stay in registers as long as nobody else sees them. */
+/* Makes the slow draws of `count` blocks of a stretch. It has its own copy of the keys,
+ * because those of the fast loop stay in registers only if no other function gets their
+ * address. */
 static __attribute__((noinline)) void late_blocks_make(float *z, const uint16_t *block,
                                                        int count, int64_t first,
                                                        const xb_draw_source *d,

@@ -17,8 +17,8 @@
 
 enum { ROOT_BITS = 0x5f375a86 }; /* Lomont 2003 */
 
-/* The row at a place counted in halves of a row: eight bytes are the most that an address
- * is scaled by on its own, so no place needs a shift. */
+/* The row at a place that is counted in halves of a row: an address can be scaled by at
+ * most eight bytes without another instruction, so no place needs a shift. */
 LANE_INLINE const float *row_at(const float (*row)[4], uint32_t place)
 {
     return (const float *)(const void *)((const char *)row + 8 * (size_t)place);
@@ -34,9 +34,9 @@ LANE_INLINE const float *row_at(const float (*row)[4], uint32_t place)
 #include "draw/lanes_plain.h"
 #endif
 
-/* Philox runs in strands of counters; products of their words are 64 bits wide. But where
- * words are packed these are 64-bit lanes, whose low halves count: the product needs no
- * shuffling then. Even and odd counters are apart. */
+/* Philox runs in strands of counters; products of their words are 64 bits wide. Unless
+ * words are packed, a strand has 64-bit lanes of which the low halves count, so that a
+ * product needs no shuffling; even and odd counters are in separate strands. */
 #if defined(LANES_PACKED)
 enum { STRAND_COUNTERS = LANES };
 #else
@@ -52,7 +52,7 @@ LANE_INLINE lane_int strand_counters(uint32_t first, int strand)
 LANE_INLINE lane_int strand_pick(const uint32_t *counter, int strand)
 {
     lane_int both = int_load(counter + strand / 2 * LANES);
-    return strand % 2 ? wide_high(both) : both; /* products take low halves alone */
+    return strand % 2 ? wide_high(both) : both; /* products use only the low halves */
 }
 /* The words of `part`, LANES of them in the order of counters */
 LANE_INLINE lane_int strand_words(const lane_int *strand, int part)
@@ -62,8 +62,8 @@ LANE_INLINE lane_int strand_words(const lane_int *strand, int part)
 LANE_INLINE lane_int wide_low(lane_product a) { return a; }
 #endif
 
-/* A sum across lanes is kept in as many of them at every level and folded in halves, so
- * that levels with fused multiply-add give the same bytes. */
+/* A sum across lanes has the same number of partial sums at every level, and is folded in
+ * halves, so that levels with fused multiply-add give the same bytes. */
 enum { SUM_LANES = 16, SUM_VECTORS = SUM_LANES / LANES };
 typedef struct vec_lanes {
     vec part[SUM_VECTORS];
@@ -76,7 +76,7 @@ LANE_INLINE vec_lanes lanes_zero(void)
     return sum;
 }
 
-/* One vector with the same sum. */
+/* Folds the partial sums to one vector with the same sum. */
 LANE_INLINE vec lanes_fold(vec_lanes sum)
 {
     for (int half = SUM_VECTORS / 2; half > 0; half /= 2)
@@ -86,7 +86,8 @@ LANE_INLINE vec lanes_fold(vec_lanes sum)
 
 LANE_INLINE float lanes_sum(vec_lanes sum) { return vec_sum(lanes_fold(sum)); }
 
-/* Numbers of a vector `at` places on, where `left` were left: none to LANES. */
+/* The number of elements of a vector that starts at `at` if `left` elements are left: 0
+ * to LANES. */
 LANE_INLINE int64_t lanes_left(int64_t left, int64_t at)
 {
     left -= at;

@@ -23,8 +23,9 @@ enum { NODES = XB_PIECE_DEGREE + 1 };
 
 static const double ABSOLUTE = 1.5e-15;
 static const double RELATIVE = 1e-11;
-static const double SMALLEST = 0x1p-34;  /* s below which the law itself answers */
-static const double NARROWEST = 0x1p-50; /* a piece no wider is a chord: u moves less */
+static const double SMALLEST = 0x1p-34; /* the law's own quantile is used below this s */
+/* A narrower piece is a chord, because u changes by less. */
+static const double NARROWEST = 0x1p-50;
 
 /* The origin of the piece's numbers: the edge while it is near (so that the distance
  * keeps its precision), zero otherwise. */
@@ -32,7 +33,8 @@ static double origin_of(const xb_law *law, bool upper, double to)
 {
     xb_tail_point end = law->family->tail_quantile(law, 0.5 * to * to, upper);
     double edge = upper ? law->upper : law->lower;
-    bool exact = law->family->noise == 0; /* is the distance more than a difference? */
+    /* Whether the law computes the distance itself, not as a difference. */
+    bool exact = law->family->noise == 0;
     return exact && isfinite(edge) && end.from_edge < fabs(end.x) ? edge : 0;
 }
 
@@ -55,15 +57,15 @@ static void piece_fit(xb_piece *piece, const xb_law *law, bool upper)
         value[j] = value_at(law, piece, upper, s);
         if (piece->times_s) value[j] /= s;
         if (j == NODES - 1) level = value[j];
-        /* what is left is small on a narrow piece, and so are its roundings:
-         * without this they would never fall below the tolerance */
+        /* what is left is small on a narrow piece, and so are its rounding errors, which
+         * would otherwise never fall below the tolerance */
         value[j] -= level;
     }
     xb_chebyshev_powers(piece->coef, value, XB_PIECE_DEGREE);
     piece->coef[0] += level;
 }
 
-/* The worst error in u between the nodes; stops early when it is too large. */
+/* Finds the largest error in u between the nodes; stops early if it is too large. */
 static bool piece_good(double *worst, const xb_piece *piece, const xb_law *law,
                        bool upper)
 {
@@ -76,7 +78,8 @@ static bool piece_good(double *worst, const xb_piece *piece, const xb_law *law,
         double x = piece->origin + right;
         double density = law->family->pdf(law, x);
         double error = density * fabs(xb_piece_value(piece, s) - right);
-        double rounding = density * 4 * DBL_EPSILON * fabs(right); /* cannot be beaten */
+        /* No approximation can be better than this. */
+        double rounding = density * 4 * DBL_EPSILON * fabs(right);
         *worst = fmax(*worst, error);
         double noise = law->family->noise > 0 ? fmax(law->family->noise, rounding) : 0;
         if (!(error <= fmax(fmax(ABSOLUTE, rounding), noise)) ||
@@ -107,7 +110,7 @@ static xb_status piece_append(piece_list *list, const xb_piece *piece, double er
     return XB_OK;
 }
 
-/* Between two neighbouring doubles of u, or nearly: join the ends. */
+/* Between two neighbouring doubles of u, or nearly, the piece joins the ends. */
 static void piece_chord(xb_piece *piece, const xb_law *law, bool upper)
 {
     double left = value_at(law, piece, upper, piece->from);
@@ -143,7 +146,8 @@ static xb_status piece_split(piece_list *list, double from, double to)
     return piece_split(list, middle, to);
 }
 
-/* A law made from data is smooth only between its panels: start from those. */
+/* A law made from data is smooth only between its panels, so the search starts with
+ * those. */
 static xb_status split_panels(piece_list *list, double *edge, int64_t n)
 {
     const xb_law *law = list->out->law;

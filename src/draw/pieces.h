@@ -1,5 +1,5 @@
-/* pieces.h: the quantile of a law as polynomial pieces in s = sqrt(2 v), in
- * double precision; maths D6, D7. What a piece is: draw_scalar.h. */
+/* pieces.h: the quantile of a law as polynomial pieces in s = sqrt(2 v), in double
+ * precision; maths D6, D7. draw_scalar.h describes a piece. */
 #ifndef XB_DRAW_PIECES_H
 #define XB_DRAW_PIECES_H
 

@@ -18,7 +18,7 @@
 #include "draw/draw_table.h"
 
 struct xb_sampler {
-    xb_law *law; /* shared */
+    xb_law *law; /* shared with other owners */
     xb_draw_source source;
 };
 
@@ -34,8 +34,8 @@ void xb_sampler_destroy(xb_sampler *s)
 const xb_law *xb_sampler_law(const xb_sampler *s) { return s->law; }
 const xb_draw_source *xb_sampler_source(const xb_sampler *s) { return &s->source; }
 
-/* Of all that a draw is made from; without what pads structs, and without rows that a
- * narrow table has no use for. */
+/* A hash of everything that a draw is made from, without the padding of structs and
+ * without rows that a narrow table does not use. */
 static uint64_t identity_of(const xb_draw_source *d)
 {
     const xb_draw_table *t = &d->table;
@@ -122,7 +122,7 @@ void xb_sampler_map(const xb_sampler *s, float *z, const uint32_t *word, int64_t
     for (int64_t i = blocks * XB_BLOCK; i < n; i++) z[i] = xb_sampler_value(s, word[i]);
 }
 
-/* Part of one block: elements [from, from + n) of it. */
+/* Fills a part of one block: its elements [from, from + n). */
 static void fill_part(const xb_sampler *s, const xb_kernel *kernel, float *z, int64_t n,
                       const xb_stream *where, int64_t block, int64_t from)
 {
@@ -184,7 +184,7 @@ void xb_sampler_fill_double(const xb_sampler *s, double *z, int64_t n,
     assert(n >= 0 && first >= 0 && first + n <= XB_STREAM_MAX / 2);
     const xb_kernel *kernel = xb_kernel_best();
     uint32_t word[XB_BLOCK];
-    int64_t have = -1; /* the block in `word` */
+    int64_t have = -1; /* index of the block in `word` */
     for (int64_t i = 0; i < n; i++) {
         int64_t at = 2 * (first + i);
         if (at / XB_BLOCK != have) kernel->words(word, 1, where, have = at / XB_BLOCK);

@@ -16,7 +16,7 @@
 
 enum { AS_THEY_ARE = 16384, GROUPS = 4096, TAIL_SHARE = 64 };
 
-/* How many values the group that starts at i takes. */
+/* The number of values in the group that starts at i. */
 static int64_t group_size(int64_t i, int64_t n)
 {
     int64_t size = (n + GROUPS - 1) / GROUPS;
@@ -44,7 +44,7 @@ void xb_points_add(xb_points *p, double count, double mean, double variance, dou
     p->count[p->n++] = count * -low / root;
 }
 
-/* The values x[0 .. n-1] as one group. */
+/* Adds the values x[0 .. n-1] as one group. */
 static void add_group(xb_points *p, const double *x, int64_t n)
 {
     double count = (double)n, mean = 0, m2 = 0, m3 = 0;

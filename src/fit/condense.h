@@ -12,8 +12,8 @@ typedef struct xb_points {
     double total;  /* sum of `count` */
 } xb_points;
 
-/* From n ascending values. Small samples are taken as they are; large ones in groups
- * that shrink to one value towards both ends. */
+/* Makes points from n ascending values. Small samples are taken unchanged; large ones are
+ * divided into groups that shrink to one value towards both ends. */
 xb_status xb_points_make(xb_ctx *ctx, xb_points *out, const double *sorted, int64_t n);
 void xb_points_free(xb_points *points);
 

@@ -24,14 +24,14 @@ typedef struct jet {
     double value, first[3], second[SECOND];
 } jet;
 
-/* What depends on B alone. */
+/* The numbers that depend on B alone. */
 typedef struct peak_constants {
     double u, inverse_z, z1, z2; /* Z'/Z, Z''/Z */
     double w;
     bool square;
 } peak_constants;
 
-/* Z of mtj: 2 g(u) / u, g(u) = 1 - (1 + u) exp(-u), a series for small u. */
+/* Z of mtj is 2 g(u) / u with g(u) = 1 - (1 + u) exp(-u), and a series for small u. */
 static double mtj_normaliser(double u)
 {
     if (u >= 1) return 2 * (1 - (1 + u) * exp(-u)) / u;
@@ -40,7 +40,7 @@ static double mtj_normaliser(double u)
     return sum * exp(-u);
 }
 
-/* Z of ecram; it loses 1e-13 at B = 1e3, which does not matter here. */
+/* Z of ecram. It loses digits, 1e-13 at B = 1e3, which does not matter here. */
 static double ecram_normaliser(double u)
 {
     return sqrt(M_PI / u) * erf(sqrt(u)) - 2 * exp(-u);
@@ -64,7 +64,7 @@ static void point_jet(jet *out, const peak_constants *c, double y)
     double p1 = c->square ? 2 * y : 1, p2 = c->square ? 2 : 0;
     double far = u * rest, k = far < 1 ? -expm1(-far) : 1 - exp(-far),
            front = exp(-u * p) * c->inverse_z;
-    double k_u = rest - k, k_uu = k - rest * (1 + p); /* over exp(-u p) */
+    double k_u = rest - k, k_uu = k - rest * (1 + p); /* divided by exp(-u p) */
     double k_y = -u * p1, k_yy = u * (u * p1 * p1 - p2), k_uy = p1 * (u * p - 1);
     double q1 = front * k, q2 = 0.75 * t * (2 - t);
     double q1_u = front * (k_u - c->z1 * k);
@@ -103,11 +103,12 @@ static jet mean_jet(const xb_points *points, const peak_constants *c, double sca
     return sum;
 }
 
-/* From (w, log B, log S) to the free variables. */
+/* Converts derivatives by (w, log B, log S) to derivatives by the free variables. */
 static void chain(double *gradient, double *hessian, const jet *m, double w, double part)
 {
-    double w1 = w * (1 - w), w2 = w1 * (1 - 2 * w); /* of the logistic */
-    double l1 = part, l2 = part * (1 - part);       /* of log(1 + exp s) */
+    /* Derivatives of the logistic function. */
+    double w1 = w * (1 - w), w2 = w1 * (1 - 2 * w);
+    double l1 = part, l2 = part * (1 - part); /* derivatives of log(1 + e^s) */
     gradient[XB_LOGIT_W] = w1 * m->first[W];
     gradient[XB_LOG_B] = m->first[BETA];
     gradient[XB_LOG_MARGIN] = l1 * m->first[LAMBDA];

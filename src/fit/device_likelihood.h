@@ -10,8 +10,8 @@
 enum { XB_LOGIT_W, XB_LOG_B, XB_LOG_MARGIN };
 
 typedef struct xb_device_data {
-    const xb_points *points; /* |x - offset| over the largest: in [0, 1] */
-    bool square;             /* ecram: the exponent has x^2 */
+    const xb_points *points; /* |x - offset| divided by its largest value: in [0, 1] */
+    bool square;             /* ecram: the exponent contains x^2 */
 } xb_device_data;
 
 /* (F3) Mean log density of the points, an xb_objective on an xb_device_data. */

@@ -60,12 +60,13 @@ static xb_status check_options(xb_ctx *ctx, const xb_fit_options *opt)
     return XB_OK;
 }
 
-/* What all families share. */
+/* What all families of a fit share. */
 typedef struct run {
     xb_ctx *ctx;
     xb_fit *fit;
     xb_fit_task task;
-    double *spread; /* (F1) the sample for goodness of fit; NULL: as it is */
+    double *spread; /* (F1) the sample that goodness of fit is tested with; NULL: the
+                       sample itself */
 } run;
 
 static xb_status fit_empirical(run *r, xb_fit_family *out, xb_law **law,

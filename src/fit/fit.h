@@ -14,7 +14,7 @@ struct xb_fit {
     xb_criterion criterion;
     double level;
     uint64_t seed;
-    bool asked; /* for one family */
+    bool asked; /* one family was requested */
     char *source;
     json_t *series, *whole; /* NULL: none was given */
     int count;
@@ -28,13 +28,13 @@ struct xb_fit {
 /* Sets `fits` of every family, `chosen`, `outcome` and `verdict`. */
 void xb_fit_choose(xb_fit *fit);
 
-/* What a law file keeps of another fit, that of the whole trace; NULL: memory has run
- * out. */
+/* The part of the fit of the whole trace that a law file keeps; NULL: memory has run out.
+ */
 json_t *xb_fit_short_json(const xb_fit *fit);
-/* The law file. The caller owns it. */
+/* The contents of the law file, which the caller owns. */
 json_t *xb_fit_to_json(const xb_ctx *ctx, const xb_fit *fit);
 
-/* How many separate peaks the density has. */
+/* The number of separate peaks of the density. */
 int xb_law_peaks(const xb_law *law);
 
 #endif

@@ -12,15 +12,16 @@
 #include "fit/fit_family.h"
 #include "fit/optimise.h"
 
-static const double STEP = 1e-3; /* of a difference: relative, and of the log scale */
+/* The step of a difference: relative, and for the log scale. */
+static const double STEP = 1e-3;
 
 typedef struct any_data {
     xb_ctx *ctx;
     const xb_points *points; /* (x - mean) / sd of the sample */
     const xb_family *family;
     bool has_offset;
-    double offset; /* the given one, in the same units */
-    bool by_mean;  /* the law has an edge */
+    double offset; /* the given offset, in the same units */
+    bool by_mean;  /* the law's support has an end */
 } any_data;
 
 static double scale_of(const any_data *d, const double *theta)
@@ -35,7 +36,7 @@ static double offset_of(const any_data *d, const xb_law *law, const double *thet
                       : theta[d->family->n_param + 1];
 }
 
-/* Mean log density of the points; -INFINITY where there is no such law. */
+/* The mean log density of the points; -INFINITY if there is no such law. */
 static double value_at(const any_data *d, const double *theta)
 {
     xb_law *law = NULL;
@@ -117,7 +118,7 @@ static xb_status start_at(any_data *d, double *theta, const xb_fit_task *task)
     d->by_mean = isfinite(law->lower) || isfinite(law->upper);
     double scale = 1 / law->sd,
            offset = d->has_offset ? d->offset : -scale * xb_law_mean(law);
-    /* inside a support that ends */
+    /* for a support that ends, so that all values are inside */
     const double inside = 1.02;
     scale = fmax(scale, inside * (x->x[x->n - 1] - offset) / law->upper);
     scale = fmax(scale, inside * (x->x[0] - offset) / law->lower);

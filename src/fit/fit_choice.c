@@ -12,8 +12,10 @@
 #include "law/family.h"
 #include "fit/fit.h"
 
-static const double FEW_EFFECTIVE = 50; /* below this the tests have no power ... */
-static const double MANY_EACH = 20;     /* ... and each stands for this many values */
+/* With fewer independent samples the tests have no power ... */
+static const double FEW_EFFECTIVE = 50;
+/* ... if each of them stands for at least this many values. */
+static const double MANY_EACH = 20;
 
 static bool is_empirical(const xb_fit *fit, int i)
 {
@@ -47,8 +49,8 @@ static double criterion(const xb_fit *fit, int i)
     return fit->criterion == XB_CRITERION_BIC ? f->bic : f->aic;
 }
 
-/* One level is the Gaussian, a student of many degrees nearly so: of laws that are equal
- * to rounding the first is taken. */
+/* One level is the Gaussian, and a student of many degrees of freedom is nearly one.
+ * Among laws that are equal up to rounding, the first is taken. */
 static int best_parametric(const xb_fit *fit, bool must_fit)
 {
     const double rounding = 1e-6;
@@ -72,8 +74,8 @@ static void say(xb_fit *fit, const char *format, ...)
     va_end(args);
 }
 
-/* Peaks: a maximum counts when the density falls below half of it before it
- * rises to twice the valley; those under a twentieth of the highest do not. */
+/* Counts peaks. A maximum counts if the density falls below half of it before it rises to
+ * twice the valley; maxima below a twentieth of the highest do not count. */
 int xb_law_peaks(const xb_law *law)
 {
     enum { POINTS = 512 };
@@ -93,14 +95,14 @@ int xb_law_peaks(const xb_law *law)
             density[i] > fmax(2 * valley, small * highest)) {
             peaks++;
             top = valley = density[i];
-        } else if (!counts || density[i] >= top) { /* still on its way up */
+        } else if (!counts || density[i] >= top) { /* the density is still rising */
             top = valley = density[i];
         }
     }
     return peaks;
 }
 
-/* Peaks of the empirical law; 1 where it was not fitted. */
+/* The number of peaks of the empirical law; 1 if it was not fitted. */
 static int count_peaks(const xb_fit *fit)
 {
     for (int i = 0; i < fit->count; i++)
@@ -135,7 +137,7 @@ static void say_untested(xb_fit *fit)
         "%lld samples are worth only %.1f independent ones: too few to test any law. ",
         (long long)s->n, s->n_effective);
     if (fit->asked)
-        say(fit, "%s is used as asked. ", fit->family[fit->chosen].family);
+        say(fit, "%s is used as requested. ", fit->family[fit->chosen].family);
     else
         say(fit, "Using the empirical law, which assumes no shape. ");
     int peaks = count_peaks(fit);
@@ -248,7 +250,7 @@ static void say_empirical(xb_fit *fit, int best)
 static void say_asked_refused(xb_fit *fit)
 {
     const xb_fit_family *f = &fit->family[fit->chosen];
-    say(fit, "%s, as asked, does not fit: ", f->family);
+    say(fit, "%s, the requested family, does not fit: ", f->family);
     say_numbers(fit, f);
     say_shape(fit);
 }

@@ -15,10 +15,11 @@
 
 enum { STARTS = 3 };
 
-static const double ROUGH_AIM = 1e-4;      /* gradient: enough to choose a start by */
+/* A gradient that is small enough to choose a start. */
+static const double ROUGH_AIM = 1e-4;
 static const double LOGIT_MAX = 16;        /* w = 1e-7 */
-static const double LOGIT_BOUNDARY = 11;   /* w below 2e-5: is it zero? */
-static const double LOG_LENGTH_MIN = -6.9; /* the peak's width, B or sqrt B: 1e-3 */
+static const double LOGIT_BOUNDARY = 11;   /* for w below 2e-5, w = 0 is tried */
+static const double LOG_LENGTH_MIN = -6.9; /* B or sqrt B is at least 1e-3 */
 static const double LOG_B_MAX = 6.9;       /* B = 1e3 */
 static const double LOG_MARGIN_MIN = -18, LOG_MARGIN_MAX = 7;
 
@@ -33,8 +34,8 @@ static xb_problem problem_on(xb_device_data *data, double fixed_margin)
     return p;
 }
 
-/* The paper's shape, the near-Gaussian or near-Laplace one, and a sharp peak on
- * a broad parabola. `sd` in units of the largest distance. */
+/* Three starts: the paper's shape, a nearly Gaussian or nearly Laplacian one, and a sharp
+ * peak on a broad parabola. `sd` is in units of the largest distance. */
 static void starts_for(double start[STARTS][XB_VARIABLES], double sd, bool square,
                        double fixed_margin)
 {
@@ -50,7 +51,7 @@ static void starts_for(double start[STARTS][XB_VARIABLES], double sd, bool squar
         start[i][XB_LOG_MARGIN] = fixed_margin;
 }
 
-/* (F4) If w has gone to 0 or 1, puts it there and fits the rest again. */
+/* (F4) If w has approached 0 or 1, sets it to that value and fits the rest again. */
 static xb_optimum settle(xb_problem *p, xb_optimum best)
 {
     if (fabs(best.theta[XB_LOGIT_W]) < LOGIT_BOUNDARY) return best;
@@ -59,7 +60,7 @@ static xb_optimum settle(xb_problem *p, xb_optimum best)
     theta[XB_LOGIT_W] = copysign(INFINITY, best.theta[XB_LOGIT_W]);
     xb_problem inner = *p;
     inner.fixed[XB_LOGIT_W] = true;
-    inner.fixed[XB_LOG_B] = theta[XB_LOGIT_W] < 0; /* no peak: B has no influence */
+    inner.fixed[XB_LOG_B] = theta[XB_LOGIT_W] < 0; /* without a peak B has no influence */
     xb_optimum at = xb_newton(&inner, theta);
     if (!(at.value >= best.value)) return best;
     at.iterations += best.iterations;
@@ -88,7 +89,7 @@ static xb_optimum climb(xb_problem *p, const xb_fit_task *task,
     return settle(p, best);
 }
 
-/* (F6) By the delta method from the free variables. */
+/* (F6) Uses the delta method, from the free variables. */
 static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *at,
                      const xb_fit_task *task, const xb_family *family, double largest)
 {
@@ -98,7 +99,8 @@ static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *
     for (int i = 0; i < XB_VARIABLES; i++) {
         double variance = cov[i * XB_VARIABLES + i];
         error[i] = variance > 0 ? sqrt(variance / n) * task->inflate : INFINITY;
-        const double nothing = 3; /* of a logarithm: the data do not determine it */
+        const double nothing = 3; /* error of a logarithm from which on the data do not
+                                     determine the parameter */
         if (error[i] > nothing) error[i] = NAN;
     }
     double w = 1 / (1 + exp(-at->theta[XB_LOGIT_W]));

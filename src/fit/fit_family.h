@@ -1,4 +1,4 @@
-/* fit_family.h: one family's maximum likelihood; the driver is fit.c. */
+/* fit_family.h: the maximum likelihood of one family; the driver is fit.c. */
 #ifndef XB_FIT_FAMILY_H
 #define XB_FIT_FAMILY_H
 
@@ -9,11 +9,12 @@
 typedef struct xb_fit_task {
     const xb_sample *sample;
     const xb_fit_options *opt;
-    double offset;  /* the given one, or the sample's mean */
-    double inflate; /* (F6) of standard errors: sqrt(n / n_effective) */
+    double offset;  /* the given offset, or the sample's mean */
+    double inflate; /* (F6) factor on standard errors: sqrt(n / n_effective) */
 } xb_fit_task;
 
-/* Each fills all of `out` but the family's name, AIC, BIC and goodness of fit. */
+/* Each function fills all of `out` except the family's name, AIC, BIC and goodness of
+ * fit. */
 xb_status xb_fit_normal(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task);
 xb_status xb_fit_two_sided(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task);
 xb_status xb_fit_levels(xb_ctx *ctx, xb_fit_family *out, const xb_fit_task *task);

@@ -14,15 +14,17 @@
 
 enum { XB_NULL_LANES = 16, XB_NULL_TABLE = 1024 };
 
-/* (F7) What the runs of null_process.c need; columns that are not there are 0. */
+/* (F7) The numbers that the runs of null_process.c need; columns that do not exist are 0.
+ */
 typedef struct xb_null_path {
-    float dual[XB_NULL_COLUMNS][XB_NULL_CELLS];     /* over a cell, by its noise */
-    float column[XB_NULL_COLUMNS][XB_NULL_CELLS];   /* integral up to the cell's end */
-    float unseen[XB_NULL_COLUMNS][XB_NULL_COLUMNS]; /* root of what cells do not see */
-    float table[XB_NULL_TABLE];                     /* standard normal */
+    float dual[XB_NULL_COLUMNS][XB_NULL_CELLS];   /* per cell, multiplied by its noise */
+    float column[XB_NULL_COLUMNS][XB_NULL_CELLS]; /* integral up to the cell's end */
+    float unseen[XB_NULL_COLUMNS][XB_NULL_COLUMNS]; /* a root of the covariance that cells
+                                                       do not contain */
+    float table[XB_NULL_TABLE];                     /* standard normal quantiles */
     xb_key key;
     float limit;
-    int columns; /* that there are */
+    int columns; /* number of columns that exist */
 } xb_null_path;
 
 /* A distribution function between two values: c0 + r (c1 + r (c2 + r c3)),
@@ -31,28 +33,28 @@ typedef struct xb_cubic {
     double x0, inverse, c[4];
 } xb_cubic;
 
-/* Of a stretch of the sorted values first .. first + n - 1 out of `total`, u_i the
- * cubic at the i-th: least and largest u_i - i / total, and (F10)'s sum of
- * (2i + 1) log u_i + (2 (total - i) - 1) log(1 - u_i). */
+/* Sums over the sorted values first .. first + n - 1 out of `total`, with u_i the cubic
+ * at the i-th value: the least and the largest u_i - i / total, and (F10)'s sum of (2i +
+ * 1) log u_i + (2 (total - i) - 1) log(1 - u_i). */
 typedef struct xb_misfit {
     double least, largest, sum;
 } xb_misfit;
 
-enum { XB_MISFIT_UNIT = 8 }; /* values go by this many */
+enum { XB_MISFIT_UNIT = 8 }; /* number of values that are processed together */
 
 typedef struct xb_fit_kernels {
     const char *level;
-    /* Adds to `to`; n a multiple of XB_MISFIT_UNIT, all u_i and 1 - u_i within a factor
-     * of two of those at r = 1/2. */
+    /* Adds to `to`. n is a multiple of XB_MISFIT_UNIT, and all u_i and 1 - u_i are within
+     * a factor of two of those at r = 1/2. */
     void (*misfit)(xb_misfit *to, const xb_cubic *cubic, const double *x, int64_t n,
                    int64_t first, int64_t total);
-    /* The chance of runs first .. first + 15 to pass the limit. */
+    /* The probabilities that runs first .. first + 15 pass the limit. */
     void (*null_runs)(float *chance, const xb_null_path *path, uint32_t first);
 } xb_fit_kernels;
 
 extern const xb_fit_kernels xb_fit_kernels_plain;
 
-/* Fastest first, the i-th that this machine has; NULL: there are no more. */
+/* The i-th kernels that this machine supports, the fastest first; NULL: no more. */
 static inline const xb_fit_kernels *xb_fit_kernels_at(int i)
 {
     return xb_level_at(i) ? xb_level_at(i)->fit : NULL;

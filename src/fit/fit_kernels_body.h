@@ -10,15 +10,16 @@
 
 /* ---- goodness of fit */
 
-enum { ROWS = 16 }; /* of eight values: products stay below 2^960 */
+enum { ROWS = 16 }; /* rows of eight values, so that products stay below 2^960 */
 
-/* Products instead of sums of logarithms: of the values, and of their powers 0, 1, ...
- * row by row. */
+/* Products replace sums of logarithms: products of the values, and of their powers 0, 1,
+ * ... row by row. */
 typedef struct products {
     wide plain, stepped;
 } products;
 
-/* Sum over rows j and lanes l of (2 (first + 8 j + l) + 1) log of the values. */
+/* The sum over rows j and lanes l of (2 (first + 8 j + l) + 1) times the log of the
+ * values. */
 static inline double weighted_log(const products *p, double first)
 {
     double all = 1, stepped = 1, by_lane = 1, behind = 1;
@@ -42,7 +43,7 @@ static inline double cubic_at(const xb_cubic *c, double r)
     return c->c[0] + r * (c->c[1] + r * (c->c[2] + r * c->c[3]));
 }
 
-/* At most ROWS rows, the last one first. */
+/* Processes at most ROWS rows, the last one first. */
 static void misfit_rows(xb_misfit *to, const xb_cubic *cubic, const double *x, int rows,
                         int64_t first, int64_t total)
 {
@@ -111,7 +112,7 @@ static inline void words_of(uint32_t word[4][RUNS], const uint32_t key[2], uint3
     }
 }
 
-/* Three normal values from each word, by ten bits each. */
+/* Makes three normal values from each word, from ten bits each. */
 static inline void draw(float z[CALLS * PER_CALL][RUNS], const xb_null_path *path,
                         uint32_t first, uint32_t calls)
 {
@@ -149,9 +150,9 @@ static inline lanes exp_minus(lanes x)
     return (lanes)(((bits)e + ((bits)rounded << 23)) & (bits)inside);
 }
 
-/* (F7) Between ends x and y of a cell the side is the nearer one: with s the sign of
- * x + y, (limit - s x)(limit - s y). The first end past the limit makes that negative and
- * the chance 1. */
+/* (F7) Between the ends x and y of a cell only the nearer limit counts: with s the sign
+ * of x + y, the product (limit - s x)(limit - s y). The first end beyond the limit makes
+ * it negative, and the probability 1. */
 static inline __attribute__((always_inline)) void runs_of(float *restrict chance,
                                                           const xb_null_path *path,
                                                           uint32_t first, int columns)
@@ -182,7 +183,8 @@ static inline __attribute__((always_inline)) void runs_of(float *restrict chance
     memcpy(chance, &stays, sizeof stays);
 }
 
-/* Most families have few parameters: their loops have a length that is known here. */
+/* Most families have few parameters, so their loops get a length that the compiler knows.
+ */
 static void null_runs(float *restrict chance, const xb_null_path *path, uint32_t first)
 {
     if (path->columns <= XB_NULL_COLUMNS_FEW)

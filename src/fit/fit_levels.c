@@ -22,13 +22,14 @@
 
 enum { MOST = XB_LAW_MODES, ROUGH = 1024, TRY_STEPS = 8, GOOD_STEPS = 40 };
 
-static const double SEARCH_AIM = 1e-5;  /* gradient: enough to count levels by */
-static const double ROUGH_WIDTH = 0.02; /* least on the rough points, which are apart */
+static const double SEARCH_AIM = 1e-5; /* gradient that is small enough to count levels */
+/* The least width on the rough points, which are far apart. */
+static const double ROUGH_WIDTH = 0.02;
 
 typedef struct level_search {
     const xb_fit_task *task;
     xb_points fine, rough; /* (x - mean) / sd */
-    double thinnest;       /* width, in the same units */
+    double thinnest;       /* smallest width, in the same units */
 } level_search;
 
 /* A fitted mixture with what its errors need. */
@@ -39,7 +40,7 @@ typedef struct candidate {
     double bic;
 } candidate;
 
-/* (F2) Neighbouring points joined to about ROUGH of them. */
+/* (F2) Joins neighbouring points until about ROUGH of them are left. */
 static xb_status make_rough(xb_ctx *ctx, xb_points *out, const xb_points *fine)
 {
     int64_t together = (fine->n + ROUGH - 1) / ROUGH;
@@ -57,7 +58,7 @@ static xb_status make_rough(xb_ctx *ctx, xb_points *out, const xb_points *fine)
     return XB_OK;
 }
 
-/* Position below which the share u of the rough points lies. */
+/* The position below which the share u of the rough points lies. */
 static double rough_quantile(const level_search *s, double u)
 {
     double sum = 0;
@@ -76,7 +77,7 @@ static xb_level_mixture spread_evenly(const level_search *s, int k)
     return m;
 }
 
-/* Level i made two, half a width to either side. */
+/* Replaces level i by two, half a width to either side. */
 static xb_level_mixture split_level(const xb_level_mixture *from, int i)
 {
     xb_level_mixture m = *from;
@@ -89,7 +90,7 @@ static xb_level_mixture split_level(const xb_level_mixture *from, int i)
     return m;
 }
 
-/* A small level beyond the others, where 2 % of the sample are. */
+/* Adds a small level beyond the others, where 2 % of the sample are. */
 static xb_level_mixture add_at_end(const level_search *s, const xb_level_mixture *from,
                                    bool upper)
 {
@@ -140,7 +141,7 @@ static candidate grow(const level_search *s, const xb_level_mixture *from, bool 
     return c;
 }
 
-/* One level: the Gaussian. */
+/* One level, which is the Gaussian. */
 static candidate single(const level_search *s)
 {
     candidate c = {.m = {.n = 1, .common = true, .at = {{1, 0, 1}}}};
@@ -155,7 +156,7 @@ static int by_mean(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The optimum on the whole sample, levels in ascending order. */
+/* Finds the optimum on the whole sample, with the levels in ascending order. */
 static void finish(candidate *c, const level_search *s)
 {
     int before = c->at.iterations;
@@ -164,7 +165,7 @@ static void finish(candidate *c, const level_search *s)
     c->at.iterations += before;
 }
 
-/* The least BIC of one kind of width. */
+/* Finds the least BIC for one kind of width. */
 static void search_kind(const level_search *s, candidate *best, bool common)
 {
     candidate last = single(s);
@@ -172,7 +173,7 @@ static void search_kind(const level_search *s, candidate *best, bool common)
         double before = last.bic;
         last = grow(s, &last.m, common);
         if (last.bic < best->bic) *best = last;
-        /* two levels that share a third's place may help where one does not */
+        /* a third and a fourth level may help together where one alone does not */
         if (k > 2 && !(last.bic < before)) return;
     }
 }
@@ -187,8 +188,9 @@ static void search(const level_search *s, candidate *best)
 
 /* ---- the answer */
 
-/* Positions, weights and widths in units of the law's own mean and standard deviation
- * (or the offset given), then the standard deviation and the mean. */
+/* Writes positions, weights and widths in units of the law's own mean and standard
+ * deviation (or relative to the given offset), then the standard deviation and the mean.
+ */
 static void answers(double *out, const xb_level_mixture *m, bool given, double offset)
 {
     double mean = 0, variance = 0;
@@ -207,7 +209,7 @@ static void answers(double *out, const xb_level_mixture *m, bool given, double o
     out[3 * m->n + 1] = centre;
 }
 
-/* (F6) variance[i] of each answer: J cov J^T, J by central differences. */
+/* (F6) Writes the variance of each answer: J cov J^T, with J by central differences. */
 static void spread_errors(double *variance, const candidate *c, int count, bool given,
                           double offset)
 {

@@ -1,12 +1,10 @@
-/* fit_newton.c: Newton's method for likelihoods of a few variables;
- * maths F4.
+/* fit_newton.c: Newton's method for likelihoods of a few variables; maths F4.
  *
- * The Hessian is split into eigenvectors; along each the step is the gradient
- * over the size of the curvature, so it climbs even where the function is not
- * concave. Steps are bounded (variables are logarithms: 2 is a factor of 7) and
- * halved until the value rises. A variable at its bound with the gradient
- * pointing outwards is left out. From the standard starts 5 to 15 steps to a
- * gradient below 1e-12. */
+ * The Hessian is split into eigenvectors. Along each of them the step is the gradient
+ * divided by the size of the curvature, so it climbs even where the function is not
+ * concave. Steps are bounded (variables are logarithms: 2 is a factor of 7) and halved
+ * until the value rises. A variable at its bound, with the gradient pointing outwards, is
+ * left out. From the standard starts it takes 5 to 15 steps to a gradient below 1e-12. */
 #include <math.h>
 #include <string.h>
 
@@ -151,7 +149,8 @@ xb_optimum xb_newton(const xb_problem *p, const double *start)
 
 void xb_covariance(double *covariance, const xb_problem *p, const xb_optimum *at)
 {
-    const double flat = 1e-13; /* of the largest curvature: none at all */
+    /* Curvatures below this share of the largest count as none. */
+    const double flat = 1e-13;
     free_part part;
     double gradient[XB_VARIABLES_MAX] = {0};
     take_free(&part, p, gradient, at->hessian, at->at_bound);

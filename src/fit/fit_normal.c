@@ -91,7 +91,7 @@ static xb_optimum climb(const xb_problem *p, const xb_fit_task *task)
     return best;
 }
 
-/* (F6) m and the scale from s and d, with the slopes for their errors. */
+/* (F6) Computes m and the scale from s and d, and the derivatives for their errors. */
 static void describe(xb_fit_family *out, const xb_problem *p, const xb_optimum *at,
                      const xb_fit_task *task)
 {

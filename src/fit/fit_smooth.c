@@ -15,14 +15,16 @@
 
 enum { ROUGH = 512, CHUNK = 64, VARIABLES = XB_LAW_PARAMS + 2 };
 
-static const double ROUGH_AIM = 1e-6; /* gradient: enough to choose a start by */
+/* A gradient that is small enough to choose a start. */
+static const double ROUGH_AIM = 1e-6;
 
 typedef struct smooth_data {
     const xb_family *family;
     const xb_points *points; /* (x - centre) / unit */
 } smooth_data;
 
-/* (F15) The derivatives of log q(v, y) - log s, y = (x - c) / s, from those of log q. */
+/* (F15) Computes the derivatives of log q(v, y) - log s, y = (x - c) / s, from those of
+ * log q. */
 static void add_jet(double *value, double *g, double *h, const xb_log_jet *j, int own,
                     double y, double inverse, double count)
 {
@@ -104,7 +106,8 @@ static xb_problem problem_on(smooth_data *d, const xb_fit_task *task)
     return p;
 }
 
-/* Scale and offset put the law's quartiles and median on the sample's, 0 and 1 apart. */
+/* Chooses scale and offset so that the law's quartiles and median agree with the
+ * sample's, which are 1 apart and 0. */
 static xb_status start_at(xb_ctx *ctx, double *theta, const xb_family *family, int start,
                           bool has_offset, double offset)
 {
@@ -200,7 +203,7 @@ static xb_status fit_points(xb_ctx *ctx, xb_fit_family *out, const smooth_fit *f
     return XB_OK;
 }
 
-/* Order statistics at equal steps of the mass. */
+/* Takes order statistics at equal steps of the mass. */
 static void make_rough(xb_points *rough, double *x, double *count, const xb_sample *s)
 {
     *rough = (xb_points){.x = x, .count = count};

@@ -53,7 +53,7 @@ static knot knot_at(const scan *s, int64_t i)
     return (knot){i, cdf_at(&s->p, s->x[i]), slope / s->p.scale};
 }
 
-/* (F10) One value's part. */
+/* (F10) Adds the part of one value. */
 static void add_value(scan *s, int64_t i, double u)
 {
     const double least = 1e-16; /* the law gives such a value probability 0 */
@@ -103,7 +103,7 @@ static bool good_enough(const scan *s, const knot *a, const knot *m, const knot 
            b->u < factor * a->u && 1 - a->u < factor * (1 - b->u);
 }
 
-/* Values from a to before b by the cubic. */
+/* Adds the values from a up to b, without b, by the cubic. */
 static void add_by_cubic(scan *s, const knot *a, const knot *b)
 {
     xb_cubic cubic = hermite(s, a, b);
@@ -113,7 +113,7 @@ static void add_by_cubic(scan *s, const knot *a, const knot *b)
         add_value(s, i, cubic_at(&cubic, s->x[i]));
 }
 
-/* Values from a to before b. */
+/* Adds the values from a up to b, without b. */
 static void add_stretch(scan *s, const knot *a, const knot *b)
 {
     int64_t size = b->i - a->i;
@@ -149,7 +149,7 @@ static bool fitted(const xb_fit_family *fit, const char *name)
 
 enum { NODES = XB_NULL_NODES };
 
-/* Score of the law's own parameter i, by central differences. */
+/* The score of the law's own parameter i, by central differences. */
 static xb_status own_score(xb_ctx *ctx, double *score, const xb_law *law, int i,
                            const double *x)
 {
@@ -172,7 +172,7 @@ static xb_status own_score(xb_ctx *ctx, double *score, const xb_law *law, int i,
     return status;
 }
 
-/* Scores of log scale and of the offset in units of the scale. */
+/* The scores of the log scale, and of the offset in units of the scale. */
 static void scale_score(double *score, const xb_law *law, const double *x)
 {
     const double step = 1e-5;
@@ -191,7 +191,8 @@ static void offset_score(double *score, const xb_law *law, const double *x)
                    (2 * step);
 }
 
-/* Scores of a family that knows them, by the variables it is fitted in. */
+/* The scores of a family that can compute them, for the variables that it is fitted in.
+ */
 static void add_jets(xb_null_model *out, const xb_law *law, const xb_fit_family *fit,
                      const double *x)
 {
@@ -210,7 +211,8 @@ static void add_jets(xb_null_model *out, const xb_law *law, const xb_fit_family 
     }
 }
 
-/* Scores of every level's position, width and weight; one of them adds nothing. */
+/* The scores of the position, width and weight of every level; one of them is redundant.
+ */
 static void add_levels(xb_null_model *out, const xb_law *law, const xb_fit_family *fit,
                        const double *x)
 {
@@ -231,7 +233,7 @@ static void add_levels(xb_null_model *out, const xb_law *law, const xb_fit_famil
     if (common) xb_null_model_add(out, widths);
 }
 
-/* Every parameter by maximum likelihood. */
+/* For families with every parameter fitted by maximum likelihood. */
 static xb_status add_normal(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
                             const xb_fit_family *fit, const double *x)
 {
@@ -253,7 +255,8 @@ static xb_status add_normal(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
     return XB_OK;
 }
 
-/* The device families: the offset is the sample's mean, not maximum likelihood. */
+/* For the device families, whose offset is the sample's mean instead of its maximum
+ * likelihood. */
 static void add_device(xb_null_model *out, const xb_law *law, const xb_fit_family *fit,
                        const double *x)
 {

@@ -1,4 +1,4 @@
-/* goodness.h: does the law fit the sample it was fitted to? */
+/* goodness.h: tests whether a law fits the sample that it was fitted to. */
 #ifndef XB_FIT_GOODNESS_H
 #define XB_FIT_GOODNESS_H
 
@@ -10,7 +10,7 @@ typedef struct xb_goodness {
     double ad, ad_p; /* A^2 of all values, not scaled for correlation */
 } xb_goodness;
 
-/* (F10) The statistics alone; `sorted` in the law's physical units. */
+/* (F10) Computes the statistics only; `sorted` is in the law's physical units. */
 void xb_goodness_statistics(xb_goodness *out, const xb_law *law, const double *sorted,
                             int64_t n);
 
@@ -19,7 +19,8 @@ void xb_goodness_statistics(xb_goodness *out, const xb_law *law, const double *s
 xb_status xb_goodness_model(xb_ctx *ctx, xb_null_model *out, const xb_law *law,
                             const xb_fit_family *fit);
 
-/* p-values of the statistics in `g`, of n values worth n_effective. */
+/* Finds the p-values of the statistics in `g`, for n values that are worth n_effective.
+ */
 xb_status xb_goodness_p(xb_ctx *ctx, xb_goodness *g, const xb_null_model *model, double n,
                         double n_effective, uint64_t seed);
 

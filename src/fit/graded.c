@@ -18,10 +18,11 @@
 
 enum { NODES = XB_POWERS, CELLS_MAX = 320, AS_THEY_ARE = 1024 };
 
-/* Of neighbouring cells' distances to an end; to the inner one if squares count. */
+/* The ratio of successive cells' distances from an end; the second is for the inner end
+ * if the density depends on squares. */
 static const double GROWTH = 1.2, SQUARE_GROWTH = 1.1;
 static const double INNERMOST = 1e-4;  /* the first cell: a tenth of the thinnest peak */
-static const double OUTERMOST = 1e-12; /* the last one */
+static const double OUTERMOST = 1e-12; /* the last cell */
 
 static const double NODE[NODES] = {-0.96028985649753623168, -0.79666647741362673959,
                                    -0.52553240991632898582, -0.18343464249564980494,
@@ -39,7 +40,7 @@ typedef struct grading {
     xb_points *fine, *rough;
 } grading;
 
-/* 1 at its own node, 0 at the others. */
+/* Sets each polynomial to 1 at its own node and 0 at the others. */
 static void set_lagrange(double coefficient[NODES][NODES])
 {
     for (int k = 0; k < NODES; k++) {
@@ -130,7 +131,8 @@ static double cell_end(double from, double growth)
 static void add_cells(const grading *g)
 {
     int64_t centre = first_from(g->sorted, 0, g->n, g->offset);
-    int64_t above = centre, below = centre; /* what is left: from above, up to below */
+    int64_t above = centre, below = centre; /* the values that are left: those from
+                                               `above` on, and those up to `below` */
     double from = 0;
     while (above < g->n || below > 0) {
         double to = below + g->n - above > NODES ? cell_end(from, g->growth) : 1;

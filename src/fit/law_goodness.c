@@ -23,7 +23,7 @@ void xb_goodness_options_init(xb_goodness_options *opt, size_t size)
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
-/* (F30) Below 0.2 the series does not converge, and all of the mass is beyond. */
+/* (F30) Below 0.2 the series does not converge, and the tail has all of the mass. */
 static double kolmogorov_p(double ks, double n)
 {
     double root = sqrt(n), limit = ks * (root + 0.12 + 0.11 / root), p = 0;

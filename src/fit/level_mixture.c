@@ -43,7 +43,7 @@ void xb_level_mixture_from_theta(xb_level_mixture *m, const double *theta)
     for (int i = 0; i < m->n; i++) m->at[i].weight /= sum;
 }
 
-/* Shares of the levels in the density at x; returns its logarithm. */
+/* Finds the share of each level in the density at x; returns the log density. */
 static double shares_at(double *share, const xb_level_mixture *m, const double *head,
                         double x)
 {
@@ -64,7 +64,7 @@ static void heads(double *head, const xb_level_mixture *m)
         head[i] = log(m->at[i].weight / m->at[i].sd) - 0.5 * log(2 * M_PI);
 }
 
-/* (F16) One step; the mean log density before it. */
+/* (F16) Does one step; returns the mean log density before it. */
 static double em_step(xb_level_mixture *m, const xb_points *points, double thinnest)
 {
     double head[MOST], share[MOST], mass[MOST] = {0}, first[MOST] = {0}, value = 0;
@@ -196,6 +196,6 @@ xb_optimum xb_level_mixture_newton(xb_problem *p, xb_level_mixture *m,
         theta[i] = fmax(p->lower[i], fmin(p->upper[i], theta[i]));
     xb_optimum best = xb_newton(p, theta);
     xb_level_mixture_from_theta(m, best.theta);
-    p->arg = NULL; /* its data end here */
+    p->arg = NULL; /* the data that it points to end with this call */
     return best;
 }

@@ -1,4 +1,5 @@
-/* level_mixture.h: the likelihood of k Gaussian levels and how to climb it; maths F16. */
+/* level_mixture.h: the likelihood of k Gaussian levels and how to maximise it; maths F16.
+ */
 #ifndef XB_FIT_LEVEL_MIXTURE_H
 #define XB_FIT_LEVEL_MIXTURE_H
 
@@ -12,14 +13,14 @@ typedef struct xb_level_mixture {
     xb_law_mode at[XB_LAW_MODES];
 } xb_level_mixture;
 
-/* Positions, logarithms of the widths (one, or one each), logits of the weights beside
- * the first's: 2 n or 3 n - 1 of them. */
+/* The variables are positions, logarithms of the widths (one, or one for each level), and
+ * logits of all weights but the first: 2 n or 3 n - 1 of them. */
 int xb_level_mixture_variables(const xb_level_mixture *m);
 void xb_level_mixture_from_theta(xb_level_mixture *m,
                                  const double *theta); /* n, common are there */
 
-/* `steps` steps of EM, no width below `thinnest`. Returns the mean log density before the
- * last. */
+/* Does `steps` steps of EM; no width becomes smaller than `thinnest`. Returns the mean
+ * log density before the last step. */
 double xb_level_mixture_em(xb_level_mixture *m, const xb_points *points, int steps,
                            double thinnest);
 

@@ -16,7 +16,7 @@
 
 enum { TERMS = 24, NODES = XB_NULL_NODES, COLUMNS = XB_NULL_COLUMNS };
 
-/* The model in L_j = sqrt(2j + 1) P_j(2u - 1), j = 1 .. TERMS. */
+/* The model in terms of L_j = sqrt(2j + 1) P_j(2u - 1), j = 1 .. TERMS. */
 typedef struct projections {
     double column[COLUMNS][TERMS], dual[COLUMNS][TERMS];
 } projections;
@@ -44,7 +44,7 @@ static void project(projections *out, const xb_null_model *m)
     }
 }
 
-/* (F13) Covariance of the xi_j over the roots of j (j + 1). */
+/* (F13) The covariance of the xi_j, each divided by the root of j (j + 1). */
 static void covariance(double *out, const xb_null_model *m)
 {
     projections in;
@@ -68,14 +68,16 @@ static void covariance(double *out, const xb_null_model *m)
 
 xb_status xb_null_ad_p(xb_ctx *ctx, double *p, const xb_null_model *model, double limit)
 {
-    const double least = 1e-6; /* what the inversion can tell from 0, with a margin */
+    const double least = 1e-6; /* the inversion cannot distinguish smaller values from 0;
+                                  there is a margin */
     double matrix[TERMS * TERMS], weight[TERMS];
     covariance(matrix, model);
     if (!xb_eigen_symmetric(weight, NULL, matrix, TERMS))
         return xb_fail(ctx, XB_E_NUMERIC, "the null distribution has no eigenvalues");
     for (int j = 0; j < TERMS; j++) weight[j] = fmax(0, weight[j]);
     xb_quadratic_form form = {weight, TERMS, 0, 0};
-    double mean = 1.0 / (TERMS + 1), half_variance = 0; /* of the terms left out */
+    /* Starts with the mean of the terms that are left out. */
+    double mean = 1.0 / (TERMS + 1), half_variance = 0;
     for (int i = TERMS + 1; i < 16 * TERMS; i++) {
         double j = i;
         half_variance += 1 / (j * (j + 1) * j * (j + 1));

@@ -26,7 +26,7 @@
 enum { CELLS = XB_NULL_CELLS, NODES = XB_NULL_NODES, RUNS = 4096 };
 enum { PIECES = RUNS / XB_NULL_LANES };
 
-/* The two Gauss points of (from, to). */
+/* Adds the two Gauss points of (from, to). */
 static int add_pair(xb_null_nodes *out, int n, double from, double to, int cell)
 {
     const double place = 0.21132486540518711775; /* (1 - 1 / sqrt 3) / 2 */
@@ -81,7 +81,8 @@ void xb_null_model_start(xb_null_model *model)
 
 void xb_null_model_add(xb_null_model *m, const double *score)
 {
-    const double nothing = 1e-6; /* of its own size left: already there */
+    const double nothing = 1e-6; /* if less than this share of it is left, it is a
+                                    combination of the others */
     if (m->n == XB_NULL_COLUMNS) return;
     double *v = m->column[m->n];
     memcpy(v, score, NODES * sizeof *v);
@@ -109,9 +110,10 @@ void xb_null_model_add_other(xb_null_model *m, const double *score,
     m->n++;
 }
 
-/* Normal quantiles at the midpoints of equal masses, scaled to variance one: a draw is
- * then one look-up. From the median outwards, each from the one before: three terms of
- * Taylor's series in the mass, then Newton. */
+/* Fills the table with normal quantiles at the midpoints of equal masses, scaled to
+ * variance one, so that a draw is one look-up. It goes from the median outwards; each
+ * quantile follows from the one before by three terms of Taylor's series in the mass and
+ * a step of Newton's method. */
 static void normal_table(float *table)
 {
     enum { HALF = XB_NULL_TABLE / 2 };
@@ -133,8 +135,8 @@ static void normal_table(float *table)
     }
 }
 
-/* Lower triangle of a root of the k x k matrix; a direction without variance stays zero.
- */
+/* The lower triangle of a root of the k x k matrix; a direction without variance stays
+ * zero. */
 static void root_of(double root[][XB_NULL_COLUMNS], double matrix[][XB_NULL_COLUMNS],
                     int k)
 {
@@ -152,8 +154,8 @@ static void root_of(double root[][XB_NULL_COLUMNS], double matrix[][XB_NULL_COLU
     }
 }
 
-/* (F7) The model on cells: <dual, noise> is a sum over cells and what the cells do not
- * see; the columns' integrals up to each cell's end. */
+/* (F7) Describes the model on cells: <dual, noise> is a sum over cells plus a part that
+ * the cells do not contain; and the columns' integrals up to the end of each cell. */
 static void set_path(xb_null_path *path, const xb_null_model *m)
 {
     const double h = 1.0 / CELLS;

@@ -6,8 +6,9 @@
 #include "base/ctx.h"
 
 enum {
-    XB_NULL_CELLS = 64,   /* of the unit interval */
-    XB_NULL_HALVINGS = 6, /* of the first and the last: scores may grow without bound */
+    XB_NULL_CELLS = 64,   /* cells of the unit interval */
+    XB_NULL_HALVINGS = 6, /* halvings of the first and the last cell, because scores may
+                             grow without bound */
     XB_NULL_NODES = 2 * (XB_NULL_CELLS - 2) + 2 * (1 + 2 * XB_NULL_HALVINGS),
     XB_NULL_COLUMNS_FEW = 5, /* a constant and four parameters */
     XB_NULL_COLUMNS = 24,    /* eight levels */
@@ -20,7 +21,7 @@ typedef struct xb_null_nodes {
     int cell[XB_NULL_NODES];
 } xb_null_nodes;
 
-/* What fitting removes from the process: column p times <dual p, noise>. */
+/* What fitting removes from the process: column p multiplied by <dual p, noise>. */
 typedef struct xb_null_model {
     int n;
     xb_null_nodes nodes;
@@ -28,17 +29,17 @@ typedef struct xb_null_model {
     double dual[XB_NULL_COLUMNS][XB_NULL_NODES];
 } xb_null_model;
 
-/* Nothing fitted: the Brownian bridge. */
+/* Starts with nothing fitted: the Brownian bridge. */
 void xb_null_model_start(xb_null_model *model);
-/* A parameter fitted by maximum likelihood, by its score at the nodes (at the
- * quantiles of their u). One that adds nothing is left out. */
+/* Adds a parameter fitted by maximum likelihood, by its score at the nodes (at the
+ * quantiles of their u). A parameter that adds nothing is left out. */
 void xb_null_model_add(xb_null_model *model, const double *score);
-/* A parameter fitted otherwise, with the influence each value has on it; its
- * score must be orthogonal to the others. */
+/* Adds a parameter that was fitted otherwise, with the influence that each value has on
+ * it; its score must be orthogonal to the others. */
 void xb_null_model_add_other(xb_null_model *model, const double *score,
                              const double *influence);
 
-/* Mean of a b over the unit interval. */
+/* The mean of a b over the unit interval. */
 double xb_null_inner(const xb_null_model *model, const double *a, const double *b);
 
 /* The probability that max |W| exceeds `limit`, from 4096 runs; its standard error is
@@ -46,8 +47,8 @@ double xb_null_inner(const xb_null_model *model, const double *a, const double *
 xb_status xb_null_ks_p(xb_ctx *ctx, double *p, const xb_null_model *model, double limit,
                        uint64_t seed);
 
-/* The probability that the integral of W^2 / (u (1 - u)) exceeds `limit`, by its
- * eigenvalues: to 1e-3; never below 1e-6. */
+/* The probability that the integral of W^2 / (u (1 - u)) exceeds `limit`, computed from
+ * its eigenvalues to 1e-3; never below 1e-6. */
 xb_status xb_null_ad_p(xb_ctx *ctx, double *p, const xb_null_model *model, double limit);
 
 #endif

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Angle and logarithm of the size of the product of 1 + i w_j u: each factor turns by
- * less than a right angle, so whole turns show in the sign of the imaginary part. */
+/* The angle and the log of the modulus of the product of 1 + i w_j u. Each factor turns
+ * by less than a right angle, so whole turns show in the sign of the imaginary part. */
 typedef struct polar {
     double angle, log_size;
 } polar;

@@ -9,8 +9,8 @@ typedef struct xb_quadratic_form {
     double rest_weight, rest_freedom;
 } xb_quadratic_form;
 
-/* (F13) The chance that the form exceeds x, to 1e-7 if ten terms or more matter; of a
- * single one to 1e-4, of two to 4e-6. */
+/* (F13) The probability that the form exceeds x, to 1e-7 if ten or more terms matter;
+ * with one term to 1e-4, with two to 4e-6. */
 double xb_quadratic_tail(const xb_quadratic_form *form, double x);
 
 #endif

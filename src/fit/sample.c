@@ -51,8 +51,8 @@ static void sum_up(xb_fit_sample *info, const double *sorted, int64_t n)
     info->excess_kurtosis = fourth / (variance * variance) - 3;
 }
 
-/* (F1) The middle one of the gaps between distinct values, of those within the
- * central 98 % of the sample; 0 if most values occur once only. */
+/* (F1) Finds the median of the gaps between distinct values within the central 98 % of
+ * the sample; 0 if most values occur only once. */
 static xb_status find_step(xb_ctx *ctx, xb_sample *s)
 {
     int64_t distinct = 1 + xb_trace_kernels_best()->rises(s->sorted, s->n);
@@ -85,7 +85,7 @@ double xb_level_shape(double v, int64_t distinct)
     return distinct <= XB_FEW_LEVELS ? copysign(1 - sqrt(1 - fabs(v)), v) : v;
 }
 
-/* Of the run of equal values i .. j-1. */
+/* How far the equal values i .. j-1 are spread. */
 static double reach_of(const xb_sample *s, int64_t i, int64_t j)
 {
     double left = i > 0 ? s->sorted[i] - s->sorted[i - 1] : INFINITY;

@@ -29,16 +29,17 @@ xb_status xb_sample_memory(xb_ctx *ctx, xb_sample *sample);
  * steps of a converter. */
 enum { XB_FEW_LEVELS = 3 };
 
-/* How far a frequent value is spread, given the gap to its nearer neighbour, and in which
- * shape: -1 <= v < 1 maps even to even (steps) or to triangular (levels). */
+/* How far a value that occurs often is spread, given the gap to its nearer neighbour; and
+ * the shape of the spread: an even -1 <= v < 1 stays even (steps of a converter) or
+ * becomes triangular (levels). */
 double xb_level_reach(double gap, int64_t distinct);
 double xb_level_shape(double v, int64_t distinct);
 
-/* The sorted values, spread like this, to be freed; NULL if most occur only once and
- * can stay as they are. */
+/* Makes the sorted values spread in this way; free() them. NULL if most occur only once
+ * and can stay unchanged. */
 xb_status xb_sample_spread(xb_ctx *ctx, double **out, const xb_sample *sample);
 
-/* Quantile of the sorted values, 0 <= p <= 1: the nearest order statistic. */
+/* A quantile of the sorted values, 0 <= p <= 1: the nearest order statistic. */
 double xb_sample_at(const xb_sample *sample, double p);
 
 #endif

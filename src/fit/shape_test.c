@@ -63,8 +63,8 @@ static void draw_sample(double *x, int64_t n, const double *table, uint64_t seed
     }
 }
 
-/* Of a moment, and of the one of twice the power, at most, that the simulated samples
- * may lack. */
+/* The largest share of a moment, and of the moment of twice the power, that may lie
+ * outside the range of the simulated samples. */
 #define SHARE 0.25
 #define SHARE_TWICE 0.1
 

@@ -24,7 +24,7 @@ enum {
     KNOTS_MAX = CELLS_MAX + 1 + 2 * OUTER,
     WEIGHTS_MAX = KNOTS_MAX - 4,
     EM_STEPS = 40,
-    PATIENCE = 3, /* sizes that may do worse before the search stops */
+    PATIENCE = 3, /* number of sizes that may do worse before the search stops */
 };
 
 static const int sizes[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, CELLS_MAX};
@@ -33,10 +33,11 @@ typedef double lanes[XB_LANES];
 
 /* A number of cells, its knots and the weights of every lane. */
 typedef struct candidate {
-    int64_t cells;                 /* between the sample's ends */
+    int64_t cells;                 /* number of cells between the sample's ends */
     double knot[KNOTS_MAX];        /* [cells + 1 + 2 OUTER] */
     lanes weight[WEIGHTS_MAX + 6]; /* three zeros at either end */
-    double cross_validated;        /* (L24) of what the folds' lanes did not see */
+    double cross_validated; /* (L24) log likelihood of the blocks that the folds' lanes
+                               did not see */
 } candidate;
 
 typedef struct basis {
@@ -95,7 +96,7 @@ static void density(lanes out, const lanes *weight, const double value[4])
 /* (L24) One step of EM in every lane: a fold's lane sees all but the fold. */
 static void em_step(candidate *c, const basis *b, const xb_groups *g)
 {
-    const double tiny = 1e-300; /* keeps 0/0 out where a lane has no values */
+    const double tiny = 1e-300; /* prevents 0/0 if a lane has no values */
     lanes gain[WEIGHTS_MAX + 6];
     memset(gain, 0, sizeof gain);
     for (int64_t j = 0; j < g->n; j++) {
@@ -118,9 +119,9 @@ static void em_step(candidate *c, const basis *b, const xb_groups *g)
         for (int l = 0; l < XB_LANES; l++) c->weight[k][l] *= gain[k][l] * per_value[l];
 }
 
-/* (L24) Held-out blocks under the law of the others. Outside their range values are still
- * possible: the share 2/(n + 1) of all values lies beyond the range of n of them, and is
- * spread evenly (asinh). */
+/* (L24) The likelihood of held-out blocks under the law of the others. Values outside
+ * their range are still possible: the share 2/(n + 1) of all values lies beyond the range
+ * of n of them, and is spread evenly (asinh). */
 static void score(candidate *c, const basis *b, const xb_groups *g)
 {
     double share = fmax(1e-3, 2 / (g->total[XB_FOLDS] + 1));

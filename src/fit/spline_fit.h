@@ -6,12 +6,13 @@
 #include "fit/sample.h"
 
 typedef struct xb_spline_report {
-    int64_t cells;          /* between the sample's ends */
-    double log_likelihood;  /* of the sample, in its own units */
-    double cross_validated; /* each block under the law fitted to the others */
+    int64_t cells;          /* number of cells between the sample's ends */
+    double log_likelihood;  /* log likelihood of the sample, in its own units */
+    double cross_validated; /* log likelihood of each block under the law fitted to the
+                               others */
 } xb_spline_report;
 
-/* The law in x = (physical - mean) / sd, its place set (unit ""). */
+/* Fits the law in x = (physical - mean) / sd and sets its place (unit ""). */
 xb_status xb_spline_fit(xb_ctx *ctx, xb_law **out, xb_spline_report *report,
                         const xb_sample *sample);
 

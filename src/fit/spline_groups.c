@@ -46,7 +46,7 @@ static int64_t find_last_not_above(const double *edge, int64_t n, double y)
     return base - edge;
 }
 
-/* How far a level's values may be spread to either side. */
+/* How far the values of a level may be spread to either side. */
 static double level_reach(const working *w, int64_t j)
 {
     double left = j > 0 ? w->level[j] - w->level[j - 1] : INFINITY;
@@ -85,8 +85,8 @@ static xb_status prepare(xb_ctx *ctx, working *w, const xb_sample *s)
     return s->step > 0 && w->levels <= LEVELS_MAX ? spread_levels(ctx, w) : XB_OK;
 }
 
-/* Half the width of the central half of the sample, or of more where that is a
- * single value; not so small that rounding would merge knots. */
+/* Half the width of the central half of the sample, or of a larger part if that half is a
+ * single value; large enough that rounding does not merge knots. */
 static double spread_of(const working *w)
 {
     static const double tail[] = {0.25, 0.1, 0.02, 0};
@@ -123,7 +123,7 @@ static double step_at(const working *w, double typical, double y)
 
 static void find_resolution(xb_groups *g, const working *w, double step, double spread)
 {
-    const double digits = 0x1p-22; /* of x: a cell must hold many doubles */
+    const double digits = 0x1p-22; /* relative to x, so that a cell holds many doubles */
     for (int64_t j = 0; j < g->n; j++) {
         double middle = 0.5 * (g->edge[j] + g->edge[j + 1]);
         g->resolution[j] = fmax(resolution_of(w, step_at(w, step, middle), spread),
@@ -135,7 +135,7 @@ static void find_resolution(xb_groups *g, const working *w, double step, double 
  * reach of the first 3 + log2(n) values, short where the sample ends abruptly. */
 static void find_ramps(xb_groups *g, const working *w)
 {
-    int64_t m = 3 + (int64_t)ceil(log2((double)w->n)); /* 6 of 8 */
+    int64_t m = 3 + (int64_t)ceil(log2((double)w->n)); /* 6 values for a sample of 8 */
     g->ramp[0] = fmax(w->sorted[m] - w->sorted[0], g->resolution[0]);
     g->ramp[1] =
         fmax(w->sorted[w->n - 1] - w->sorted[w->n - 1 - m], g->resolution[g->n - 1]);
@@ -190,7 +190,7 @@ static void count_values(xb_groups *g, const working *w)
     }
 }
 
-/* Sums up, drops empty groups from `mean` and `held` (not from the edges). */
+/* Adds up, and removes empty groups from `mean` and `held` (not from the edges). */
 static void finish(xb_groups *g)
 {
     for (int64_t j = 0; j < g->n; j++) {

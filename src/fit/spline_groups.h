@@ -1,5 +1,5 @@
-/* spline_groups.h: a sample as a few thousand groups of neighbours, each with
- * its mean and how much of each cross-validation fold it holds; maths L23. */
+/* spline_groups.h: a sample as a few thousand groups of neighbouring values, each with
+ * its mean and the number of its values in each cross-validation fold; maths L23. */
 #ifndef XB_FIT_SPLINE_GROUPS_H
 #define XB_FIT_SPLINE_GROUPS_H
 
@@ -13,12 +13,12 @@ typedef struct xb_groups {
     double *edge;             /* [n + 1] ascending, standardised units */
     double *blend;            /* [n + 1] (L23) at the edges: 0 .. 1 */
     double *even;             /* [n + 1] the even part of the blend: 0 .. 1 */
-    double *mean;             /* [n] of the values in the group */
-    double (*held)[XB_LANES]; /* [n][lanes] values of the fold; of all */
+    double *mean;             /* [n] mean of the values in the group */
+    double (*held)[XB_LANES]; /* [n][lanes] its values in each fold, and all */
     double total[XB_LANES];   /* sums of `held` */
     double *resolution;       /* [n] knots in the group may not be closer than this */
-    double ramp[2];           /* (L23) width of the way down to zero at either end */
-    bool few_levels;          /* two or three distinct values */
+    double ramp[2];  /* (L23) width over which the density falls to zero at either end */
+    bool few_levels; /* two or three distinct values */
 } xb_groups;
 
 xb_status xb_groups_make(xb_ctx *ctx, xb_groups *out, const xb_sample *sample);

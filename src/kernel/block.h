@@ -16,14 +16,16 @@ typedef struct xb_block {
     int64_t ph, pw;
 } xb_block;
 
-/* x is (x - mean) gain + shift on the way in, [c] each; mean NULL: x as it is. */
+/* x becomes (x - mean) gain + shift before the convolution, [c] each; mean NULL: x is
+ * used unchanged. */
 typedef struct xb_block_norm {
     const xb_real *mean, *gain, *shift;
 } xb_block_norm;
 
 /* The position of a largest value in its window: 4 row + column, one byte each. */
 typedef struct xb_block_kernel {
-    /* Reals: of weights as the kernels want them (either way), and of room for a call. */
+    /* The number of reals of the packed weights (in either direction), and of memory for
+     * a call. */
     int64_t (*packed)(const xb_block *g);
     int64_t (*room)(const xb_block *g);
     /* w [3][3][c][oc], b [oc] or NULL */

@@ -11,10 +11,10 @@
 
 enum { XB_CELLS_MOST = 16, XB_CELL_TERMS = 8, XB_CELL_POINTS = 64 };
 
-/* Numbers alone. The width of a cell's noise at state g is a polynomial, or with points
- * linear between them, constant outside. */
+/* The numbers that describe the cells. The width of a cell's noise at state g is a
+ * polynomial or, if points are given, linear between them and constant outside. */
 typedef struct xb_cell_curve {
-    int n; /* cells of a weight */
+    int n; /* number of cells of a weight */
     double sign[XB_CELLS_MOST];
     double low, span, offset, scale;
     int terms;

@@ -1,21 +1,25 @@
 /* cpu_block_backward.h: gradients of a block; maths N18.
  *
  * A channel's gradient reaches one of the four pixels of a window, that of its largest
- * value, and none if that is 0; so the work is a quarter of a convolution's. dw   a
- * window sees 4 x 4 pixels of a plane, one register; for each tap a permutation picks for
- * every output channel (lane) the pixel its gradient falls on dx   lanes are input
- * channels, a window's 4 x 4 pixels are registers; the output channels are taken place by
- * place, so that registers are known, and those without gradient are skipped Sums for dw
- * are kept over some rows of windows, then added to those of the image's other rows and
- * of the images before it. */
+ * value, and none if that is 0; so the work is a quarter of a convolution's.
+ *
+ * For dw, a window sees 4 x 4 pixels of a plane, which are one register; for each tap a
+ * permutation picks for every output channel (lane) the pixel that its gradient falls on.
+ * For dx, lanes are input channels and the 4 x 4 pixels of a window are registers; the
+ * output channels are taken place by place, so that registers are known, and channels
+ * without a gradient are skipped.
+ *
+ * Sums for dw are kept over some rows of windows, then added to those of the image's
+ * other rows and of the images before it. */
 #ifndef XB_KERNEL_CPU_BLOCK_BACKWARD_H
 #define XB_KERNEL_CPU_BLOCK_BACKWARD_H
 
 #include "kernel/cpu_block_forward.h"
 
-enum { WINDOWS_AT_ONCE = 96 }; /* at least, unless the image has fewer */
+/* The least number of windows, unless the image has fewer. */
+enum { WINDOWS_AT_ONCE = 96 };
 
-/* Rows of windows that are taken at once. */
+/* The number of rows of windows that are processed at once. */
 static int64_t strip_rows_of(const xb_block *g)
 {
     return smaller(g->ph, (WINDOWS_AT_ONCE + g->pw - 1) / g->pw);

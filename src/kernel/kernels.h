@@ -14,12 +14,12 @@ typedef struct xb_activation_kernel {
     void (*backward)(xb_real *dx, const xb_real *dy, const xb_real *y, int64_t n);
 } xb_activation_kernel;
 
-/* Steps of a converter: multiples of `step` from low to high, counted in steps. */
+/* The steps of a converter: multiples of `step` from low to high, which count steps. */
 typedef struct xb_steps {
     xb_real step, inverse, low, high;
 } xb_steps;
 
-/* Weights that are not straight in their noise (X8): level + slope z + square z^2. */
+/* Weights that are a parabola in their noise (X8): level + slope z + square z^2. */
 typedef struct xb_curve {
     const xb_real *level, *slope, *square;
 } xb_curve;
@@ -33,7 +33,7 @@ typedef struct xb_panel {
     bool add, last;              /* add to y; the last of the inputs: apply f */
 } xb_panel;
 
-/* A dense layer under its outputs' own noise (N11). */
+/* A dense layer with noise on its outputs (N11). */
 typedef struct xb_local_layer {
     int64_t rows, in, out;
     const xb_real *x, *xx;               /* [rows][in], and squared */
@@ -44,7 +44,7 @@ typedef struct xb_local_layer {
 
 typedef struct xb_kernels {
     const char *name;
-    bool fused; /* multiply-adds are; as in xb_kernel */
+    bool fused; /* whether multiply-adds are fused, as in xb_kernel */
 
     /* (N1, N6) y [rows][out] = f(x [rows][in] w [in][out] + b [out]) */
     void (*dense_forward)(xb_real *y, const xb_real *x, const xb_real *w,
@@ -117,7 +117,7 @@ typedef struct xb_kernels {
     /* (N4, N5) channel by channel, x [rows][c] */
     void (*norm_sum)(double *sum, const xb_real *x, int64_t rows, int64_t c);
     void (*norm_square)(double *sum, const xb_real *x, const xb_real *mean, int64_t rows,
-                        int64_t c); /* of (x - mean)^2 */
+                        int64_t c); /* sums of (x - mean)^2 */
     /* y = (x - mean) gain + shift; y may be x */
     void (*norm_forward)(xb_real *y, const xb_real *x, const xb_real *mean,
                          const xb_real *gain, const xb_real *shift, int64_t rows,
@@ -175,9 +175,9 @@ typedef struct xb_kernels {
     void (*local_dense_input)(xb_real *dx, const xb_real *dy, const xb_real *dv,
                               const xb_local_layer *l, xb_act f);
 
-    /* Of simulated arrays. (X13) x to the nearest step, set (out may be x) or added;
-     * (X8) level + z (slope + square z); (X10) z = fresh where word >= below
-     */
+    /* For simulated arrays: (X13) rounds x to the nearest step and sets (out may be x) or
+     * adds it; (X8) level + z (slope + square z); (X10) z becomes fresh where word >=
+     * below */
     void (*quantise)(xb_real *out, const xb_real *x, const xb_steps *steps, int64_t n);
     void (*quantise_add)(xb_real *sum, const xb_real *x, const xb_steps *steps,
                          int64_t n);
@@ -185,7 +185,7 @@ typedef struct xb_kernels {
     void (*quantise_onto)(xb_real *y, const xb_real *b, const xb_steps *steps,
                           int64_t rows, int64_t out);
     void (*bend)(xb_real *out, const xb_curve *curve, const xb_real *z, int64_t n);
-    /* Optional: as panel_add with weights that are bent */
+    /* Optional: panel_add with weights that are parabolas in their noise */
     void (*panel_bend_add)(xb_real *y, const xb_real *x, const xb_curve *curve,
                            const xb_real *z, const xb_panel *p);
     void (*hold)(xb_real *z, const xb_real *fresh, const uint32_t *word, uint32_t below,
@@ -196,7 +196,7 @@ typedef struct xb_kernels {
                        const uint32_t *word, const uint32_t *below, int top, int64_t n);
 } xb_kernels;
 
-/* f's own kernels; NULL: XB_ACT_NONE. */
+/* The kernels of f; NULL: XB_ACT_NONE. */
 static inline const xb_activation_kernel *xb_kernels_act(const xb_kernels *b, xb_act f)
 {
     switch (f) {

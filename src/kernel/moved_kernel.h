@@ -15,7 +15,7 @@
 
 #include "base/both.h"
 
-enum { XB_MOVED_ORDER = 6 }; /* cumulants that count */
+enum { XB_MOVED_ORDER = 6 }; /* largest order of cumulants that are used */
 
 typedef struct xb_moved_law {
     double cumulant[XB_MOVED_ORDER + 1]; /* standardised */
@@ -60,7 +60,7 @@ XB_BOTH double xb_moved_quantile(const double *k, double e)
     return sum / sqrt(variance);
 }
 
-/* Sum a^4 / s^4: 1 for one weight, 1/n for n equal ones. */
+/* The sum of a^4 / s^4: 1 for one weight, 1/n for n equal ones. */
 XB_BOTH double xb_moved_few(double second, double fourth)
 {
     return second > 0 ? fourth / (second * second) : 0;

@@ -11,20 +11,20 @@
 
 #include "base/level.h"
 
-/* A step's numbers, the bias corrections in the rate (V7). */
+/* The numbers of a step; the rate includes the bias corrections (V7). */
 typedef struct xb_adam_rates {
     float rate, beta1, beta2, rest1, rest2, epsilon;
 } xb_adam_rates;
 
 /* Sums over sigma and mu for a normal prior (V3). */
 typedef struct xb_normal_sums {
-    double square; /* of sigma^2 + (mu - mean)^2 */
-    double logs;   /* of log sigma */
+    double square; /* sum of sigma^2 + (mu - mean)^2 */
+    double logs;   /* sum of log sigma */
 } xb_normal_sums;
 
 typedef struct xb_update {
     const char *level;
-    bool fused; /* multiply-adds are */
+    bool fused; /* whether multiply-adds are fused */
     /* (V8) sigma = exp(rho), at least FLT_MIN, that too where rho is NaN */
     void (*sigma_exp)(float *sigma, const float *rho, int64_t n);
     /* the gradient with respect to rho is that with respect to sigma, times sigma */
@@ -47,18 +47,18 @@ typedef struct xb_update {
     /* adam of rho, then sigma_exp: the exponentials run beside Adam's roots */
     void (*adam_exp)(float *sigma, float *rho, float *m, float *v, const float *g,
                      int64_t n, const xb_adam_rates *rates);
-    /* of gradients: Adam sums their squares */
+    /* whether the squares of gradients are finite, which Adam sums */
     bool (*squares_finite)(const float *x, int64_t n);
-    /* how many are below the limit; n < 2^31 */
+    /* the number of values below the limit; n < 2^31 */
     int32_t (*count_below)(const int32_t *x, int32_t n, int32_t limit);
-    /* place[i] in [0, first + i], from two words each (R3): whom a shuffle swaps with;
-     * first + n < 2^31; the same at every level */
+    /* place[i] in [0, first + i], from two words each (R3), is the element that a shuffle
+     * swaps with; first + n < 2^31; the same at every level */
     void (*places)(int32_t *place, const uint32_t *word, int32_t first, int32_t n);
 } xb_update;
 
 extern const xb_update xb_update_plain;
 
-/* Fastest first, the i-th that this machine has; NULL: there are no more. */
+/* The i-th kernels that this machine supports, the fastest first; NULL: no more. */
 static inline const xb_update *xb_update_at(int i)
 {
     return xb_level_at(i) ? xb_level_at(i)->update : NULL;

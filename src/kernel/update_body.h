@@ -33,8 +33,8 @@ enum {
 /* Largest floats whose exp is at most FLT_MIN, and at most FLT_MAX. */
 static const float RHO_LEAST = -0x1.5d58a0p6f, RHO_MOST = 0x1.62e42ep6f;
 
-/* RHO_LEAST < x <= RHO_MOST. n stands in the lowest bits of x / log 2 + XB_ROUND: shifted
- * to the exponent's place and added to the bits of 1 + r + r^2 p(r), it multiplies that
+/* RHO_LEAST < x <= RHO_MOST. The lowest bits of x / log 2 + XB_ROUND hold n: shifted to
+ * the place of the exponent and added to the bits of 1 + r + r^2 p(r), it multiplies that
  * by 2^n. */
 static inline float exp_of(float x)
 {
@@ -54,7 +54,7 @@ static inline float exp_of(float x)
 
 static inline float sigma_of(float rho)
 {
-    float s = exp_of(rho);             /* chosen below where it means something */
+    float s = exp_of(rho);             /* used only where it is valid */
     s = rho > RHO_LEAST ? s : FLT_MIN; /* NaN too */
     return rho > RHO_MOST ? INFINITY : s;
 }
@@ -227,8 +227,9 @@ static void adam_exp(float *restrict sigma, float *restrict rho, float *restrict
     }
 }
 
-/* Bits without the sign grow with the number, infinity and NaN above all others: what is
- * too large leaves a difference below 0, and the signs are joined. */
+/* The bits without the sign grow with the number, and those of infinity and NaN are the
+ * largest. A number that is too large leaves a difference below 0, and the signs are
+ * combined. */
 static bool squares_finite(const float *x, int64_t n)
 {
     const int32_t most = 0x5f7fffff; /* below 2^64, whose square is infinite */

@@ -84,7 +84,8 @@ static xb_status search(xb_ctx *ctx, double *n, const xb_law *law, const xb_law 
     return XB_OK;
 }
 
-xb_status xb_plan_find_needed(xb_ctx *ctx, double *n, const xb_law *law, double tolerance)
+xb_status xb_plan_find_n_eff_needed(xb_ctx *ctx, double *n, const xb_law *law,
+                                    double tolerance)
 {
     xb_law *gaussian = NULL;
     double found = 0;

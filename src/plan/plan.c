@@ -168,7 +168,7 @@ static xb_plan_verdict verdict_of(const xb_plan *plan, double tolerance, bool bo
 static xb_status check(xb_ctx *ctx, const xb_plan_options *opt)
 {
     if (!(opt->tolerance > 0) || !isfinite(opt->tolerance))
-        return xb_fail(ctx, XB_E_ARGUMENT, "a tolerance of %g: expected more than 0",
+        return xb_fail(ctx, XB_E_ARGUMENT, "a tolerance of %g nats: expected more than 0",
                        opt->tolerance);
     if (opt->weight_draws < 1 || opt->weight_draws > UINT32_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld weight draws: expected 1 or more",
@@ -204,7 +204,7 @@ xb_status xb_plan_fill(xb_ctx *ctx, xb_plan *out, const xb_net *net,
     XB_TRY(check(ctx, &chosen));
     XB_TRY(check_input(ctx, net, x));
     XB_TRY(xb_plan_predict(ctx, &plan, net, weights, x, law, &chosen));
-    XB_TRY(xb_plan_find_needed(ctx, &plan.needed, law, chosen.tolerance));
+    XB_TRY(xb_plan_find_n_eff_needed(ctx, &plan.needed, law, chosen.tolerance));
     if (chosen.measure) XB_TRY(measure(ctx, &plan, net, weights, x, law, &chosen));
     bool bounds = !isfinite(xb_law_raw_moment(law, XB_MOVED_ORDER));
     plan.verdict = verdict_of(&plan, chosen.tolerance, bounds);

@@ -46,7 +46,7 @@ xb_estimate xb_plan_predicted(const xb_plan *plan) { return plan->predicted; }
 xb_estimate xb_plan_measured(const xb_plan *plan) { return plan->measured; }
 bool xb_plan_trusted(const xb_plan *plan) { return plan->trusted; }
 double xb_plan_n_eff(const xb_plan *plan) { return plan->n_eff; }
-double xb_plan_needed(const xb_plan *plan) { return plan->needed; }
+double xb_plan_n_eff_needed(const xb_plan *plan) { return plan->needed; }
 double xb_plan_rule(const xb_plan *plan) { return plan->rule; }
 double xb_plan_rule_part(const xb_plan *plan, int64_t order)
 {

@@ -93,7 +93,7 @@ xb_status xb_predict_adaptive(xb_ctx *ctx, xb_prediction *out, const xb_model *m
     xb_predict_options each = *opt;
     const int64_t most = opt->draws;
     each.adaptive = false;
-    each.needs = true;
+    each.draws_needed = true;
     int64_t *select = xb_new(ctx, 2 * rows->n, sizeof *select);
     if (!select) return XB_E_MEMORY;
     xb_status status =

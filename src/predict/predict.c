@@ -333,7 +333,7 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
 /* With fewer draws the error is unknown. */
 static bool tells_needs(const xb_predict_options *opt, int64_t draws, int64_t members)
 {
-    return opt->adaptive || (opt->needs && draws >= 4 * members);
+    return opt->adaptive || (opt->draws_needed && draws >= 4 * members);
 }
 
 static xb_status take_memory(xb_ctx *ctx, xb_prediction *p, int64_t members,
@@ -369,7 +369,8 @@ static xb_status check_options(xb_ctx *ctx, const xb_predict_options *opt)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld draws: expected 0 or more",
                        (long long)opt->draws);
     if (opt->draws == 0 && !(opt->tolerance > 0))
-        return xb_fail(ctx, XB_E_ARGUMENT, "a tolerance of %g: expected more than 0",
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "a tolerance of %g predictive sds: expected more than 0",
                        opt->tolerance);
     if (opt->draws == 0 && (opt->max_draws < 1 || opt->max_draws > INT32_MAX))
         return xb_fail(ctx, XB_E_ARGUMENT, "at most %lld draws: expected 1 or more",
@@ -377,10 +378,11 @@ static xb_status check_options(xb_ctx *ctx, const xb_predict_options *opt)
     if (opt->quantiles < 0)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld quantiles: expected 0 or more",
                        (long long)opt->quantiles);
-    if ((opt->adaptive || opt->needs) && !(opt->interval_tolerance > 0))
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "an interval's tolerance of %g: expected more than 0",
-                       opt->interval_tolerance);
+    if ((opt->adaptive || opt->draws_needed) && !(opt->interval_tolerance > 0))
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "an interval's tolerance of %g predictive sds: expected more than 0",
+            opt->interval_tolerance);
     for (int64_t k = 0; opt->quantile && k < opt->quantiles; k++)
         if (!(opt->quantile[k] > 0 && opt->quantile[k] < 1))
             return xb_fail(ctx, XB_E_ARGUMENT, "quantile %g: expected between 0 and 1",
@@ -408,13 +410,13 @@ static xb_status find_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
     xb_predict_options few = *opt;
     few.quantiles = 0;
     few.quantile = standard_levels;
-    few.needs = false;
+    few.draws_needed = false;
     xb_rows part = xb_rows_part(rows, 0, rows->n < look ? rows->n : look);
     for (few.draws = start;; few.draws *= 2) {
         if (few.draws > opt->max_draws) few.draws = opt->max_draws;
         xb_prediction *p = NULL;
         XB_TRY(xb_predict_rows_here(ctx, &p, model, &part, &few, NULL));
-        double error = xb_prediction_error(p);
+        double error = xb_prediction_mc_error(p);
         xb_prediction_destroy(p);
         *draws = few.draws;
         if (error <= opt->tolerance || few.draws >= opt->max_draws) return XB_OK;
@@ -455,7 +457,7 @@ xb_status xb_predict_rows_here(xb_ctx *ctx, xb_prediction **out, const xb_model 
     return status;
 }
 
-xb_status xb_predict_draws_enough(xb_ctx *ctx, int64_t *draws, const xb_model *model,
+xb_status xb_predict_draws_needed(xb_ctx *ctx, int64_t *draws, const xb_model *model,
                                   const xb_rows *rows, const xb_predict_options *opt)
 {
     xb_predict_options chosen;

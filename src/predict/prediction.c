@@ -36,7 +36,7 @@ int64_t xb_prediction_quantiles(const xb_prediction *p)
 }
 int64_t xb_prediction_classes(const xb_prediction *p) { return p->classes; }
 int64_t xb_prediction_targets(const xb_prediction *p) { return p->targets; }
-double xb_prediction_error(const xb_prediction *p) { return p->error; }
+double xb_prediction_mc_error(const xb_prediction *p) { return p->error; }
 
 const double *xb_prediction_mean(const xb_prediction *p) { return numbers(p, p->mean); }
 const double *xb_prediction_epistemic(const xb_prediction *p)
@@ -90,5 +90,5 @@ const double *xb_prediction_information(const xb_prediction *p)
     return classes(p, p->information);
 }
 
-const double *xb_prediction_needed(const xb_prediction *p) { return p->needed; }
-const int64_t *xb_prediction_used(const xb_prediction *p) { return p->used; }
+const double *xb_prediction_draws_needed(const xb_prediction *p) { return p->needed; }
+const int64_t *xb_prediction_draws_used(const xb_prediction *p) { return p->used; }

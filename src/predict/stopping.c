@@ -188,7 +188,7 @@ void xb_stopping_destroy(xb_stopping *s)
 }
 
 int64_t xb_stopping_count(const xb_stopping *s) { return s->n; }
-const double *xb_stopping_needed(const xb_stopping *s) { return s->needed; }
-const int64_t *xb_stopping_used(const xb_stopping *s) { return s->used; }
+const double *xb_stopping_draws_needed(const xb_stopping *s) { return s->needed; }
+const int64_t *xb_stopping_draws_used(const xb_stopping *s) { return s->used; }
 const double *xb_stopping_low(const xb_stopping *s) { return s->low; }
 const double *xb_stopping_high(const xb_stopping *s) { return s->high; }

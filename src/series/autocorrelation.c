@@ -1,8 +1,9 @@
 /* autocorrelation.c: the autocorrelation of a trace and its integrated time; maths F8,
  * F9. A few lags are computed by direct sums, many by Fourier transforms of overlapping
  * stretches whose spectra are added; memory is O(lags), so the trace may have any length.
- * The integrated time takes four times the lags until Geyer's sequence ends; white noise
- * is done after eight (2 ms for 1e6 values). Error against direct sums 3e-15. */
+ * The integrated time multiplies the number of lags by four until Geyer's sequence ends;
+ * for white noise eight lags suffice (2 ms for 1e6 values). The error against direct sums
+ * is 3e-15. */
 #include "series/autocorrelation.h"
 
 #include <math.h>
@@ -16,8 +17,8 @@
 
 enum { LAGS_MAX = 1 << 26 };
 
-/* The trace, and how it becomes (x - mean) / range: products stay in range whatever
- * the unit. */
+/* The trace, and the numbers that turn it into (x - mean) / range, so that products stay
+ * in range whatever the unit is. */
 typedef struct trace {
     xb_signal x;
     double centre, inverse;
@@ -46,7 +47,7 @@ typedef struct seen_job {
     double centre, inverse;
 } seen_job;
 
-/* xb_signal_fn */
+/* This is an xb_signal_fn. */
 static void look_at(void *arg, int64_t p, const double *x, int64_t at, int64_t n)
 {
     seen_job *j = arg;
@@ -103,8 +104,9 @@ static xb_status trace_make(xb_ctx *ctx, trace *out, const xb_signal *x)
     return XB_OK;
 }
 
-/* Adds conj(A) B of one stretch, x [count] and then zeros, to the spectrum: A its first
- * `hop` values, B all of it. Both real, so one transform of A + iB gives the two. */
+/* Adds conj(A) B of one stretch to the spectrum, where B is x [count] followed by zeros
+ * and A the first `hop` values of it. Both are real, so one transform of A + iB gives
+ * both. */
 static void add_stretch(double complex *spectrum, double complex *z, const xb_fft *fft,
                         const trace *t, const double *x, int64_t count, int64_t hop)
 {
@@ -123,7 +125,7 @@ static void add_stretch(double complex *spectrum, double complex *z, const xb_ff
     }
 }
 
-/* The stretches that begin in piece p. */
+/* Adds the stretches that begin in piece p. */
 static xb_status add_piece(xb_ctx *ctx, double complex *spectrum, double complex *z,
                            const xb_fft *fft, const trace *t, int64_t p, int64_t hop)
 {
@@ -138,7 +140,8 @@ static xb_status add_piece(xb_ctx *ctx, double complex *spectrum, double complex
     return x->x ? XB_OK : xb_progress_tell(ctx, "correlating", p, x->pieces);
 }
 
-/* The spectra of all stretches; spectrum [pieces][n], then spectrum[0] is their sum. */
+/* Adds the spectra of all stretches: those of each piece go to spectrum [pieces][n], and
+ * spectrum[0] is their sum in the end. */
 static xb_status add_stretches(xb_ctx *ctx, double complex *spectrum, double complex *z,
                                const xb_fft *fft, const trace *t, int64_t hop)
 {
@@ -152,7 +155,8 @@ static xb_status add_stretches(xb_ctx *ctx, double complex *spectrum, double com
 
 static xb_status by_transform(xb_ctx *ctx, double *sum, int64_t lags, const trace *t)
 {
-    int64_t n = 1; /* then at least 2 lags: there are no more of them than values */
+    /* It becomes 2 or more, since there are at least as many values as lags. */
+    int64_t n = 1;
     while (n < 4 * lags && n < t->x.n + lags) n *= 2;
     xb_fft fft;
     XB_TRY(xb_fft_make(ctx, &fft, n));
@@ -161,10 +165,11 @@ static xb_status by_transform(xb_ctx *ctx, double *sum, int64_t lags, const trac
         xb_fft_free(&fft);
         return XB_E_MEMORY;
     }
-    int64_t hop = n - lags + 1; /* lag k < lags never runs past the stretch */
+    /* With this hop, lag k < lags never extends beyond the stretch. */
+    int64_t hop = n - lags + 1;
     xb_status status =
         add_stretches(ctx, spectrum, spectrum + t->x.pieces * n, &fft, t, hop);
-    xb_fft_forward(&fft, spectrum); /* of conj(A) B: lag k comes out at n - k */
+    xb_fft_forward(&fft, spectrum); /* transforms conj(A) B, so lag k is at n - k */
     for (int64_t k = 0; k < lags; k++)
         sum[k] = creal(spectrum[k ? n - k : 0]) / (double)n;
     free(spectrum);
@@ -228,7 +233,7 @@ bool xb_geyer(double *tau, const double *rho, int64_t lags)
     return false;
 }
 
-/* tau and the first two lags. */
+/* Finds tau and the correlations at the first two lags. */
 static xb_status remember(xb_ctx *ctx, double *tau, double rho[2], const trace *t)
 {
     int64_t most = t->x.n < LAGS_MAX ? t->x.n : LAGS_MAX, room = 0;

@@ -6,23 +6,23 @@
 #include "series/signal.h"
 #include "series/trace_kernels.h"
 
-/* Fails with the first value that is not finite, if there is one, and if two values are
- * so far apart that their difference is not finite. */
+/* Fails and names the first value that is not finite, if there is one. Also fails if two
+ * values are so far apart that their difference is not finite. */
 xb_status xb_values_check(xb_ctx *ctx, const double *x, int64_t n, const xb_look *seen);
 
-/* (F8) As xb_autocorrelation(). */
+/* (F8) Works as xb_autocorrelation() does. */
 xb_status xb_autocorrelation_signal(xb_ctx *ctx, double *rho, int64_t lags,
                                     const xb_signal *x);
 
-/* (F9) Geyer's sequence of these lags: true if it has ended within them. */
+/* (F9) Sums Geyer's sequence of these lags; returns true if it has ended within them. */
 bool xb_geyer(double *tau, const double *rho, int64_t lags);
 
-/* The autocorrelation of up to `most` near lags, and of a long trace at every stride-th
- * sample, to a quarter of it. Free both lists. */
+/* The autocorrelation at up to `most` near lags; for a long trace also at multiples of
+ * `stride`, up to a quarter of the trace. Free both lists. */
 typedef struct xb_memory {
     double *rho; /* [lags] */
     int64_t lags;
-    double *coarse; /* [coarse_lags]; NULL: rho has all */
+    double *coarse; /* [coarse_lags]; NULL: rho has all lags */
     int64_t coarse_lags, stride;
     double tau;
 } xb_memory;

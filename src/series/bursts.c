@@ -2,15 +2,16 @@
  *
  * A burst is read S times at one interval. The differences between its reads are what a
  * network can use as draws; the error of its mean stays until the next burst. Both follow
- * from the autocovariance of the stationary part. Lags up to a quarter of it are measured
- * (of a long trace the far ones at every stride-th sample); longer bursts follow from the
- * fitted power law, down to a hundredth of a period a burst. */
+ * from the autocovariance of the stationary part. Lags up to a quarter of that part are
+ * measured (in a long trace the far ones at every stride-th sample); longer bursts follow
+ * from the fitted power law, down to frequencies of a hundredth of a period per burst. */
 #include <math.h>
 
 #include "series/autocorrelation.h"
 #include "series/series.h"
 
-/* (T14) Share of the reads that must be worth a draw, with a standard error to spare. */
+/* (T14) The share of the reads that must be worth a draw, by a margin of one standard
+ * error. */
 static const double ENOUGH = 0.5;
 
 xb_status xb_bursts_prepare(xb_ctx *ctx, xb_series *s, const xb_signal *x)
@@ -32,7 +33,7 @@ double xb_series_autocorrelation(const xb_series *s, int64_t lag)
     return s->coarse && far < s->coarse_lags ? s->coarse[far] : NAN;
 }
 
-/* (T12) Variance of the mean of `reads` reads, over that of one. */
+/* (T12) The variance of the mean of `reads` reads, divided by that of one read. */
 static double mean_share(const xb_series *s, int64_t step, int64_t reads)
 {
     double sum = 1;
@@ -42,7 +43,7 @@ static double mean_share(const xb_series *s, int64_t step, int64_t reads)
     return sum / (double)reads;
 }
 
-/* (T13) Power that the mean of a burst lets through at frequency f. */
+/* (T13) The share of the power at frequency f that is left in the mean of a burst. */
 static double passed(double f, double interval, int64_t reads)
 {
     double angle = M_PI * f * interval, below = sin(angle);
@@ -51,8 +52,8 @@ static double passed(double f, double interval, int64_t reads)
     return gain * gain;
 }
 
-/* (T13) The variances of a spectrum above `low`; beyond the first aliases the mean lets
- * 1/reads through. */
+/* (T13) Integrates the variances of a spectrum above `low`; beyond the first aliases the
+ * mean keeps 1/reads of the power. */
 static void integrate(double *draw, double *mean, const xb_power_law *law, double low,
                       double nyquist, double interval, int64_t reads)
 {
@@ -60,7 +61,8 @@ static void integrate(double *draw, double *mean, const xb_power_law *law, doubl
     double step = 1 / (FINE * (double)reads * interval), all = 0, through = 0, width;
     double resolved = fmin(nyquist, ALIASES / interval);
     for (double f = low; f < resolved; f += width) {
-        width = fmin(fmin(step, 0.1 * f), resolved - f); /* power laws are steep at 0 */
+        /* Steps are small near 0, where power laws are steep. */
+        width = fmin(fmin(step, 0.1 * f), resolved - f);
         const double at = f + 0.5 * width;
         double power = xb_power_law_at(law, at) * width;
         all += power;
@@ -77,7 +79,8 @@ static void integrate(double *draw, double *mean, const xb_power_law *law, doubl
     *mean = through;
 }
 
-/* The law with its exponent moved, turned about the middle of its band. */
+/* The power law with another exponent, equal to the given one in the middle of its band.
+ */
 static xb_power_law turned(const xb_power_law *law, double by)
 {
     xb_power_law t = *law;
@@ -97,7 +100,8 @@ static double worth(double draw, double mean, int64_t reads)
  * unknown, so the slowest part is varied along with the exponent. */
 static xb_burst extrapolate(const xb_series *s, double interval, int64_t reads)
 {
-    static const double slowest[] = {10, 100, 1000}; /* bursts */
+    /* numbers of bursts in the slowest period */
+    static const double slowest[] = {10, 100, 1000};
     const double burst = interval * (double)reads, nyquist = 0.5 / s->interval;
     const double error = isfinite(s->law.exponent_error) ? s->law.exponent_error : 0;
     double independent[3], draw[3], mean[3];

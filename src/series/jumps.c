@@ -1,11 +1,12 @@
 /* jumps.c: jumps of the mean, and a trend of it; maths T4-T6.
  *
  * The trace is reduced to at most 1024 means of blocks. A jump is a difference between
- * the means of two neighbouring windows, of all widths at once, that stationary noise of
- * the trace's own spectrum does not show anywhere in a trace: the spectrum is the median
- * over stretches (a jump is in one or two of them), the noise is simulated (surrogate.c).
- * So 1/f noise, which wanders, is not mistaken for jumps. Among overlapping differences
- * the clearest is kept, and no window extends across a jump already found. */
+ * the means of two neighbouring windows, compared at all widths, that is larger than any
+ * difference in stationary noise with the trace's own spectrum. The spectrum is the
+ * median over stretches, because a jump lies in one or two of them, and the noise is
+ * simulated (surrogate.c). So 1/f noise, which wanders, is not mistaken for jumps. Among
+ * overlapping differences the clearest is kept, and no window extends across a jump
+ * already found. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,29 +18,29 @@
 
 enum {
     BLOCKS = 1024,
-    BLOCK_LEAST = 8,   /* samples */
-    WINDOW_LEAST = 64, /* samples: their mean is nearly Gaussian */
+    BLOCK_LEAST = 8,   /* number of samples */
+    WINDOW_LEAST = 64, /* number of samples from which on their mean is nearly Gaussian */
     WIDTHS = 12,
-    LASTING = 32, /* a state lasts this share of the trace, or is part of the noise */
-    PAIRS = 200,  /* of simulated traces */
-    PARTS = 16,   /* stretches of the robust spectrum */
+    LASTING = 32, /* what lasts for less than 1/32 of the trace is noise, not a state */
+    PAIRS = 200,  /* pairs of simulated traces */
+    PARTS = 16,   /* number of stretches of the robust spectrum */
 };
 
 /* The spectrum is estimated from the trace itself, so the full level would give more
- * false alarms than it states (tests). */
+ * false alarms than stated (tests). */
 static const double OF_LEVEL = 0.5;
 
 typedef struct scan {
-    int64_t blocks, block; /* samples a block */
+    int64_t blocks, block; /* number of blocks; samples per block */
     double *prefix;        /* [blocks + 1] */
-    double *mean;          /* [blocks] of values clipped to the bulk's range */
-    double *plain;         /* [blocks] of all values */
+    double *mean;          /* [blocks] means of values clipped to the range of the bulk */
+    double *plain;         /* [blocks] means of all values */
     int widths;
-    int64_t width[WIDTHS]; /* blocks */
-    double sd[WIDTHS];     /* of a difference, in simulated noise */
+    int64_t width[WIDTHS]; /* in blocks */
+    double sd[WIDTHS];     /* standard deviation of a difference in simulated noise */
     double *noise;         /* [2 PAIRS][blocks] simulated traces */
     double *worst;         /* [2 PAIRS] largest difference of a simulated trace, sorted */
-    double *slope;         /* [2 PAIRS] of simulated traces */
+    double *slope;         /* [2 PAIRS] slopes of simulated traces */
 } scan;
 
 static void scan_free(scan *s)
@@ -79,7 +80,8 @@ static xb_status scan_make(xb_ctx *ctx, scan *s, int64_t n)
 static xb_status clip_range(xb_ctx *ctx, double range[2], const xb_signal *x)
 {
     enum { LOOK = 4096 };
-    const double reach = 6 / 1.349; /* standard deviations, in quartile ranges */
+    /* 6 standard deviations in units of the interquartile range */
+    const double reach = 6 / 1.349;
     int64_t count = x->n < LOOK ? x->n : LOOK;
     double *some = xb_room(ctx, count, sizeof *some);
     if (!some) return XB_E_MEMORY;
@@ -105,7 +107,7 @@ typedef struct sums_job {
     double *slot; /* [pieces][2][blocks] sums of clipped and of all values */
 } sums_job;
 
-/* An xb_signal_fn: adds up the values of each block. */
+/* This is an xb_signal_fn: it adds up the values of each block. */
 static void add_blocks(void *arg, int64_t p, const double *x, int64_t at, int64_t n)
 {
     const sums_job *j = arg;
@@ -152,7 +154,8 @@ static double difference(const scan *s, int64_t at, int64_t width)
     return (after - before) / (double)width;
 }
 
-/* Windows shorter than a state lasts are placed at the start only: a transient. */
+/* Windows that are shorter than a state lasts are placed at the start only, to find a
+ * transient. */
 static int64_t last_place(const scan *s, int64_t width)
 {
     return width * LASTING < s->blocks ? width : s->blocks - width;
@@ -169,7 +172,8 @@ static double slope_of(const double *y, int64_t n)
     return sum / squares;
 }
 
-/* Largest difference at one width; adds the mean of their squares to *square. */
+/* Returns the largest difference at one width, and adds the mean of the squares to
+ * *square. */
 static double largest(const scan *s, int64_t width, double *square)
 {
     int64_t last = last_place(s, width);
@@ -183,8 +187,8 @@ static double largest(const scan *s, int64_t width, double *square)
     return most;
 }
 
-/* Over all simulated traces: the spread of differences at each width, then the largest in
- * units of it. */
+/* Finds over all simulated traces the spread of the differences at each width, then the
+ * largest difference of each trace in units of that spread. */
 static void judge_noise(scan *s)
 {
     double unused = 0, square[WIDTHS] = {0};
@@ -217,7 +221,8 @@ static xb_status calibrate(xb_ctx *ctx, scan *s, const xb_signal *x, uint64_t se
     return xb_sort_doubles(ctx, s->slope, 2 * PAIRS);
 }
 
-/* Share of simulated traces, this one among them, that reach `value`. */
+/* The share of the simulated traces, with this one counted among them, that reach
+ * `value`. */
 static double share_beyond(const double *sorted, double value)
 {
     int64_t below = 0;
@@ -227,7 +232,7 @@ static double share_beyond(const double *sorted, double value)
 
 typedef struct candidate {
     int64_t at, width;
-    double size, clear; /* in units of its spread in noise */
+    double size, clear; /* `clear`: the size in units of its spread in noise */
 } candidate;
 
 /* The clearest difference whose windows keep a block away from the jumps found before. */
@@ -249,8 +254,8 @@ static candidate clearest(const scan *s, const int64_t *found, int64_t count)
     return best;
 }
 
-/* Of blocks from .. to - 1. The blocks' means are enough for a long trace; of an array
- * the values are taken. */
+/* The mean of blocks from .. to - 1. For a long trace the means of the blocks are
+ * sufficient; for an array the values are used. */
 static double mean_of(const scan *s, const xb_signal *x, int64_t from, int64_t to)
 {
     double sum = 0;
@@ -264,7 +269,7 @@ static double mean_of(const scan *s, const xb_signal *x, int64_t from, int64_t t
     return value[0] + sum / (double)n;
 }
 
-/* The sample near the place where two levels explain the values best. */
+/* Finds the sample near that place at which two levels explain the values best. */
 static xb_status refine(xb_ctx *ctx, int64_t *best, const scan *s, const candidate *c,
                         const xb_signal *x)
 {

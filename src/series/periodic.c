@@ -1,9 +1,10 @@
 /* periodic.c: mains pickup and other lines of a spectrum; maths T7.
  *
- * The periodogram (Hann's window, up to 2^20 values a stretch, stretches averaged)
- * against the median of its neighbourhood, which noise of any smooth spectrum follows. A
- * line's frequency, amplitude and phase are those that explain the most variance under
- * the window. Frequencies of fewer than 64 periods in a stretch are not searched. */
+ * The periodogram (Hann's window, up to 2^20 values per stretch, averaged over stretches)
+ * is compared with the median of its neighbourhood, which noise of any smooth spectrum
+ * follows. A line has the frequency, amplitude and phase that explain the most variance
+ * under the window. Frequencies of fewer than 64 periods in a stretch are not searched.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static void add_stretch(const periodogram *p, double *power, const xb_fft *fft,
         power[k] += unit * (creal(z[k]) * creal(z[k]) + cimag(z[k]) * cimag(z[k]));
 }
 
-/* The stretches that begin in piece i. */
+/* Adds the stretches that begin in piece i. */
 static xb_status add_piece(xb_ctx *ctx, const periodogram *p, const xb_fft *fft,
                            double complex *z, const xb_signal *x, int64_t i,
                            double interval)
@@ -79,8 +80,8 @@ static xb_status periodogram_make(xb_ctx *ctx, periodogram *p, const xb_signal *
     return status;
 }
 
-/* Median of the neighbours of ordinate k, itself and those beside it left out, as an
- * estimate of the mean; how many there were. */
+/* Finds the median of the neighbours of ordinate k, without k itself and the two beside
+ * it, as an estimate of the mean; and the number of these neighbours. */
 static xb_status background(xb_ctx *ctx, double *out, int64_t *count,
                             const periodogram *p, int64_t k, double *room)
 {
@@ -97,11 +98,12 @@ static xb_status background(xb_ctx *ctx, double *out, int64_t *count,
     return XB_OK;
 }
 
-/* (T7) That a mean of `stretches` exponentials reaches `ratio` times its expectation,
- * which is known from `count` others. */
+/* (T7) The probability that a mean of `stretches` exponentials reaches `ratio` times its
+ * expectation, if the expectation is estimated from `count` others. */
 static double chance(double ratio, int64_t stretches, int64_t count)
 {
-    const double of_median = 2.08; /* its variance over the mean's */
+    /* the variance of a median relative to that of a mean */
+    const double of_median = 2.08;
     double m = (double)count / of_median * (double)stretches;
     double x = m * log1p(ratio * (double)stretches / m), term = 1, sum = 1;
     for (int64_t j = 1; j < stretches; j++) {
@@ -111,7 +113,7 @@ static double chance(double ratio, int64_t stretches, int64_t count)
     return isfinite(sum) ? exp(-x) * sum : 0;
 }
 
-/* Sums of x cos and x sin under the window. */
+/* Returns the sums of x cos and x sin under the window. */
 static double complex project(const double *x, int64_t n, double mean, double omega)
 {
     double re = 0, im = 0, weights = 0, c = 1, s = 0;
@@ -131,7 +133,7 @@ static double strength(const double *x, int64_t n, double mean, double omega)
     return creal(z) * creal(z) + cimag(z) * cimag(z);
 }
 
-/* The frequency of the largest amplitude within one ordinate, by golden section. */
+/* Finds the frequency of the largest amplitude within one ordinate, by golden section. */
 static double refine(const double *x, int64_t n, double mean, double low, double high)
 {
     const double golden = 0.6180339887498949;

@@ -1,8 +1,8 @@
 /* power_law.c: the exponent of 1/f^a noise; maths T9.
  *
- * Whittle's likelihood of the binned ordinates, by Fisher scoring with a step that is
- * halved until the likelihood grows. Errors from the information, times the misfit where
- * the model does not follow the spectrum. */
+ * Maximises Whittle's likelihood of the binned ordinates by Fisher scoring, with a step
+ * that is halved until the likelihood grows. Errors follow from the information matrix;
+ * if the model does not fit the spectrum, they are multiplied by the misfit. */
 #include <math.h>
 #include <string.h>
 
@@ -13,13 +13,13 @@ enum { PARAMETERS = 3, ROUNDS = 200 };
 typedef struct model {
     const xb_log_spectrum *s;
     int64_t from, to;
-    double middle; /* frequency */
+    double middle; /* frequency at which the power is given */
     int parameters;
     double theta[PARAMETERS]; /* log power at the middle, exponent, log floor */
 } model;
 
-/* (T9) A power law is not expected to be right to better than 1.6 % in a bin: without
- * this the many ordinates at high frequencies would decide alone. */
+/* (T9) A power law is not expected to be right to better than 1.6 % in a bin. Without
+ * this limit the many ordinates at high frequencies would decide the fit alone. */
 static double weight(const model *m, int64_t j)
 {
     const double most = 4000;
@@ -36,7 +36,7 @@ static double power_at(const model *m, const double *theta, double f)
     return sloped(m, theta, f) + (m->parameters > 2 ? exp(theta[2]) : 0);
 }
 
-/* (T9) Minus twice the log likelihood against a model that has every bin right. */
+/* (T9) Minus twice the log likelihood relative to a model that is right in every bin. */
 static double deviance(const model *m, const double *theta)
 {
     double sum = 0;

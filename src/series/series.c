@@ -69,7 +69,7 @@ typedef struct sums_job {
     sums piece[XB_SIGNAL_PIECES];
 } sums_job;
 
-/* An xb_signal_fn. */
+/* This is an xb_signal_fn. */
 static void add_values(void *arg, int64_t p, const double *x, int64_t at, int64_t n)
 {
     sums_job *j = arg;
@@ -82,7 +82,7 @@ static void add_values(void *arg, int64_t p, const double *x, int64_t at, int64_
     j->piece[p] = (sums){sum, squares};
 }
 
-/* The values first .. first + count - 1. */
+/* Sums the values first .. first + count - 1. */
 static xb_status sum_up(xb_ctx *ctx, xb_segment *out, const xb_signal *x, int64_t first,
                         int64_t count)
 {
@@ -103,7 +103,7 @@ static xb_status sum_up(xb_ctx *ctx, xb_segment *out, const xb_signal *x, int64_
 static xb_status search(xb_ctx *ctx, xb_series *s, const xb_signal *x, int64_t end,
                         const xb_series_options *o)
 {
-    enum { START = 1 << 22 }; /* of a long trace: settling.c looks at no more */
+    enum { START = 1 << 22 }; /* of a long trace, settling.c examines no more than this */
     int64_t first = s->first, n = end - first;
     const xb_scan_options scan = {s->interval, o->level, o->seed};
     const double *start = NULL;
@@ -130,7 +130,7 @@ static xb_status cut(xb_ctx *ctx, xb_series *s, const xb_signal *x, int64_t end)
     return XB_OK;
 }
 
-/* (T6) Without a jump it is that of the search. */
+/* (T6) Finds the trend; if there is no jump, the search for jumps has found it. */
 static xb_status find_trend(xb_ctx *ctx, xb_series *s, const xb_signal *x,
                             const xb_series_options *o)
 {
@@ -169,8 +169,8 @@ static void detrend_line(double *x, int64_t n)
     for (int64_t i = 0; i < n; i++) x[i] -= sum / squares * ((double)i - centre);
 }
 
-/* Minus the mean of the `window` values about each, fewer at the ends; plus the mean of
- * all, so that the level stays. */
+/* Subtracts from each value the mean of the `window` values around it (fewer at the
+ * ends), and adds the mean of all values, so that the level stays. */
 static xb_status detrend_window(xb_ctx *ctx, double *x, int64_t n, int64_t window)
 {
     if (window < 2 || window > n)
@@ -191,7 +191,8 @@ static xb_status detrend_window(xb_ctx *ctx, double *x, int64_t n, int64_t windo
     return XB_OK;
 }
 
-/* The stationary part as asked for: a copy, or, of a long trace, the part itself. */
+/* Makes the stationary part as the options ask for it: a copy, or the part itself if the
+ * trace is long. */
 static xb_status prepare(xb_ctx *ctx, xb_series *s, xb_signal *out, const xb_signal *x,
                          const xb_series_options *o)
 {
@@ -214,7 +215,7 @@ static xb_status prepare(xb_ctx *ctx, xb_series *s, xb_signal *out, const xb_sig
     return XB_OK;
 }
 
-/* A short segment, or one of a single value, is refused by name. */
+/* Refuses a segment that is too short or has only one value, and names it. */
 static xb_status check_prepared(xb_ctx *ctx, const xb_series *s, const xb_signal *x)
 {
     xb_segment all = {0};
@@ -229,7 +230,7 @@ static xb_status check_prepared(xb_ctx *ctx, const xb_series *s, const xb_signal
 /* (T10) The levels of the first samples of a long trace. */
 static xb_status find_levels(xb_ctx *ctx, xb_series *s, const xb_signal *x)
 {
-    enum { START = 1 << 22 }; /* telegraph.c looks at no more */
+    enum { START = 1 << 22 }; /* telegraph.c examines no more than this */
     const double *start = NULL;
     const int64_t some = x->x || x->n < START ? x->n : START;
     XB_TRY(xb_signal_read(ctx, x, &start, 0, some));
@@ -308,7 +309,8 @@ static xb_status run_signal(xb_ctx *ctx, xb_series **out, const xb_signal *x,
         return XB_OK;
     }
     xb_series_destroy(s);
-    if (status == XB_E_INPUT && o->source) /* name the file of the samples */
+    /* The message names the file of the samples. */
+    if (status == XB_E_INPUT && o->source)
         return xb_fail(ctx, status, "%s: %s", o->source, xb_ctx_message(ctx));
     return status;
 }

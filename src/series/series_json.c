@@ -1,4 +1,4 @@
-/* series_json.c: a series as JSON: what law files keep under "series". */
+/* series_json.c: a series as JSON, as law files keep it under "series". */
 #include <math.h>
 #include <stdio.h>
 
@@ -114,7 +114,7 @@ static json_t *burst_json(const xb_series *s, double interval, int64_t reads)
     return object;
 }
 
-/* The reads asked about, then a grid of intervals and numbers of reads. */
+/* The reads that were asked about, then a grid of intervals and numbers of reads. */
 static json_t *bursts_json(const xb_series *s)
 {
     json_t *list = json_array();
@@ -138,7 +138,7 @@ static json_t *findings_json(const xb_series *s)
     return object;
 }
 
-/* At lags of 1, 2, 4, ... samples, as far as it is known. */
+/* The correlation at lags of 1, 2, 4, ... samples, as far as it is known. */
 static json_t *correlation_json(const xb_series *s)
 {
     enum { LAGS = 31 };

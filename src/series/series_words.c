@@ -29,7 +29,7 @@ static void say(xb_series *s, const char *format, ...)
     va_end(args);
 }
 
-/* "2.5 ms", or "3 samples" where the interval is not known. */
+/* Writes "2.5 ms", or "3 samples" if the interval is not known. */
 static const char *duration(char out[QUANTITY], const xb_series *s, double value,
                             double error)
 {
@@ -68,7 +68,7 @@ static void say_settling(xb_series *s)
     char time[QUANTITY];
     start(s, "settling");
     if (!s->searched)
-        say(s, s->whole ? "Not searched for, as asked."
+        say(s, s->whole ? "Not searched for: the whole trace was requested."
                         : "There are too few samples for the search.");
     else if (s->settling == 0)
         say(s, "None.");
@@ -94,7 +94,7 @@ static void say_jumps(xb_series *s)
     char size[QUANTITY];
     start(s, "jumps");
     if (!s->searched) {
-        say(s, s->whole ? "Not searched for, as asked."
+        say(s, s->whole ? "Not searched for: the whole trace was requested."
                         : "There are too few samples for the search.");
     } else if (s->jumps == 0) {
         say(s, "None beyond what noise of this spectrum shows.");
@@ -113,7 +113,7 @@ static void say_drift(xb_series *s)
     double length = (double)s->segment[s->chosen].count * s->interval;
     start(s, "drift");
     if (isnan(s->trend.p)) {
-        say(s, s->whole      ? "Not searched for, as asked."
+        say(s, s->whole      ? "Not searched for: the whole trace was requested."
                : s->searched ? "Not searched for."
                              : "There are too few samples for the search.");
         return;
@@ -213,7 +213,7 @@ static int64_t cells_needed(const xb_series *s)
     return s->reads;
 }
 
-/* "one every 2.5 ms", "one every sample", "one every 5 samples". */
+/* Writes "one every 2.5 ms", "one every sample" or "one every 5 samples". */
 static const char *spacing(char out[QUANTITY], const xb_series *s, double value)
 {
     if (!s->timed && value == 1) return "sample";

@@ -1,10 +1,11 @@
 /* settling.c: a start-up transient; maths T3.
  *
- * The first m samples against the eight times m that follow, beside the same contrast
- * everywhere else in the trace: under stationary noise, or noise whose increments are
- * stationary, the first is as likely as any other to be the largest, whatever the law and
- * the spectrum. So the level is exact, and no noise has to be simulated. Transients
- * longer than a thousandth of the trace are jumps or drift, which jumps.c finds. */
+ * The first m samples are compared with the eight times m that follow, and this contrast
+ * with the same contrast everywhere else in the trace. Under stationary noise, or noise
+ * whose increments are stationary, the first contrast is as likely as any other to be the
+ * largest, whatever the law and the spectrum. So the level is exact, and no noise has to
+ * be simulated. Transients longer than a thousandth of the trace are jumps or drift,
+ * which jumps.c finds. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ static double contrast(const double *prefix, int64_t at, int64_t m)
 
 static int64_t places(int64_t n, int64_t m) { return (n - m * AFTER) / m; }
 
-/* How many scales can be tested at once: each needs scales / level places. */
+/* The number of scales that can be tested at once: each needs scales / level places. */
 static int count_scales(int64_t n, double level)
 {
     int scales = 0;
@@ -36,7 +37,8 @@ static int count_scales(int64_t n, double level)
     return scales;
 }
 
-/* (T3) Is the first contrast of this scale beyond all but `share` of the others? */
+/* (T3) Whether the first contrast of this scale is larger than all but `share` of the
+ * others. */
 static bool stands_out(const double *prefix, int64_t n, int64_t m, double share)
 {
     int64_t total = places(n, m), beyond = 0;
@@ -46,7 +48,7 @@ static bool stands_out(const double *prefix, int64_t n, int64_t m, double share)
     return (double)beyond <= share * (double)total;
 }
 
-/* Median of |mean of m samples - centre| over the trace. */
+/* Finds the median of |mean of m samples - centre| over the trace. */
 static xb_status typical(xb_ctx *ctx, double *out, double *centre, const double *prefix,
                          int64_t n, int64_t m)
 {
@@ -64,9 +66,9 @@ static xb_status typical(xb_ctx *ctx, double *out, double *centre, const double 
     return status;
 }
 
-/* Where the transient ends: the first run of SHORTEST samples that is on the other side
- * of what follows, or no farther from it than twice the usual. What follows is as long as
- * the part that is left out, and at least 64 samples. */
+/* Finds where the transient ends: at the first run of SHORTEST samples that is on the
+ * other side of what follows, or no farther from it than twice the usual distance. What
+ * follows is as long as the part that is left out, and at least 64 samples. */
 static int64_t end_of(const double *prefix, int64_t n, double usual)
 {
     double side = 0;

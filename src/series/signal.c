@@ -81,7 +81,7 @@ xb_status xb_signal_check_ranks(xb_ctx *ctx, xb_trace *trace)
 
 /* ---- passes */
 
-/* One block of piece p; arrays are one block. */
+/* Passes on one block of piece p; an array is one block. */
 static xb_status take_block(xb_ctx *ctx, const xb_signal *s, int64_t p, int64_t at,
                             int64_t n, xb_signal_fn take, void *arg)
 {
@@ -114,7 +114,7 @@ typedef struct sum_job {
     xb_signal_add add;
 } sum_job;
 
-/* An xb_tree_fn. */
+/* This is an xb_tree_fn. */
 static void add_slots(void *arg, int64_t to, int64_t from)
 {
     const sum_job *j = arg;
@@ -159,7 +159,7 @@ typedef struct every_job {
     int64_t stride, count;
 } every_job;
 
-/* An xb_signal_fn. */
+/* This is an xb_signal_fn. */
 static void take_every(void *arg, int64_t p, const double *x, int64_t at, int64_t n)
 {
     const every_job *j = arg;

@@ -1,8 +1,9 @@
 /* surrogate.c: Gaussian noise of a given spectrum; maths T5.
  *
- * Independent normal coefficients times the square root of the density, transformed: the
- * real and the imaginary part are two traces (Timmer & Koenig 1995). They are made
- * twice as long as needed, because a transform is periodic and a trace is not. */
+ * Independent normal coefficients are multiplied by the square root of the density and
+ * transformed; the real and the imaginary part are two traces (Timmer & Koenig 1995).
+ * They are made twice as long as needed, because a transform is periodic and a trace is
+ * not. */
 #include "series/surrogate.h"
 
 #include <math.h>
@@ -12,7 +13,8 @@
 
 enum { ALIASES = 16 };
 
-/* (T5) Density of block means: what lies above their Nyquist frequency folds back. */
+/* (T5) The density of block means, to which frequencies above their Nyquist frequency are
+ * folded back. */
 static double block_power(const xb_log_spectrum *s, double f, int64_t block,
                           double interval)
 {

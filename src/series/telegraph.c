@@ -1,9 +1,10 @@
 /* telegraph.c: levels between which a trace switches; maths T10, T11.
  *
- * How many: mixtures of Gaussians of the values (EM on a histogram), by BIC with as many
- * observations as the trace has independent samples, so that wandering noise is not
- * mistaken for levels. When: the most probable path of a hidden Markov model with these
- * levels (Viterbi), its rate of switching estimated from the path. */
+ * The number of levels comes from mixtures of Gaussians that are fitted to the values (EM
+ * on a histogram) and compared by BIC, with the number of independent samples of the
+ * trace as the number of observations, so that wandering noise is not mistaken for
+ * levels. The times of switching are the most probable path of a hidden Markov model with
+ * these levels (Viterbi), whose switching rate is estimated from the path. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static double log_normal(double x, double mean, double sd)
     return -0.5 * z * z - log(sd) - 0.5 * log(2 * M_PI);
 }
 
-/* Shares of the levels in a value; returns its log density. */
+/* Finds the probability of each level for a value; returns the value's log density. */
 static double responsibilities(const mixture *m, double x, double *share)
 {
     double most = -INFINITY, sum = 0;
@@ -70,7 +71,7 @@ static double responsibilities(const mixture *m, double x, double *share)
     return most + log(sum);
 }
 
-/* (T10) One round of EM; the log likelihood before it. */
+/* (T10) Does one round of EM; returns the log likelihood before it. */
 static double em_round(mixture *m, const histogram *h)
 {
     double w[XB_LEVELS_MAX] = {0}, s1[XB_LEVELS_MAX] = {0}, s2[XB_LEVELS_MAX] = {0};
@@ -121,8 +122,9 @@ static void sort_levels(mixture *m)
         }
 }
 
-/* (T20) Without the components that few values belong to: an excursion of the trace,
- * which would otherwise widen the level next to it, and is none itself. */
+/* (T20) The mixture without the components that few values belong to. Such a component is
+ * an excursion of the trace, not a level; it was part of the fit so that it did not widen
+ * the level next to it. */
 static mixture without_rare(const mixture *m)
 {
     const double least = 0.02;
@@ -138,7 +140,7 @@ static mixture without_rare(const mixture *m)
     return kept;
 }
 
-/* Levels that one can tell apart. */
+/* Whether the levels are far enough apart to be distinguished. */
 static bool distinct(const mixture *m)
 {
     for (int k = 1; k < m->levels; k++)
@@ -169,8 +171,8 @@ static mixture choose(const histogram *h, double independent)
     return best;
 }
 
-/* (T11) The most probable path; every change of level costs `cost`. `from` has two bits
- * of the previous level for each level. */
+/* (T11) Finds the most probable path, where every change of level costs `cost`. `from`
+ * has two bits for the previous level of each level. */
 static void viterbi(uint8_t *path, uint8_t *from, const mixture *m, const double *x,
                     int64_t n, double cost)
 {
@@ -215,15 +217,16 @@ static void follow(uint8_t *path, uint8_t *from, const mixture *m, const double 
     }
 }
 
-/* (T11) That dwell times of one rate are as uneven or as even as these. */
+/* (T11) The probability that dwell times of one rate are as uneven, or as even, as these.
+ */
 static double exponential_p(double mean, double sd, double visits)
 {
-    double expected = sqrt(1 - 1 / fmax(mean, 1)); /* of whole samples */
+    double expected = sqrt(1 - 1 / fmax(mean, 1)); /* for dwell times of whole samples */
     double z = (sd / mean - expected) * sqrt(visits);
     return erfc(fabs(z) * M_SQRT1_2);
 }
 
-/* Complete visits of one level, in samples. */
+/* Finds the complete visits to one level, in samples. */
 static void dwells(xb_trace_level *out, const uint8_t *path, int64_t n, int level,
                    double interval)
 {

@@ -1,5 +1,5 @@
-/* trace_check.c: refuses columns that are not noise: constants, times, indexes, counters;
- * maths T1, T2. This catches a wrong column of a table. */
+/* trace_check.c: refuses columns that are not noise: constants, times, row numbers,
+ * counters; maths T1, T2. This catches a wrong column of a table. */
 #include <math.h>
 
 #include "crossbayes/extend.h"
@@ -17,7 +17,7 @@ typedef struct check_job {
     checked piece[XB_SIGNAL_PIECES];
 } check_job;
 
-/* An xb_signal_fn. */
+/* This is an xb_signal_fn. */
 static void look(void *arg, int64_t p, const double *x, int64_t at, int64_t n)
 {
     check_job *job = arg;
@@ -102,8 +102,8 @@ xb_status xb_trace_check(xb_ctx *ctx, const xb_signal *s)
     return judge(ctx, job.piece, s->n, job.step, first, x[0]);
 }
 
-/* (T2) The mean interval, if no single one is far from it. A time of few digits is off by
- * its rounding at both ends. */
+/* (T2) Finds the mean interval, if no single interval is far from it. A time that is
+ * printed with few digits is rounded at both ends of an interval. */
 xb_status xb_series_interval_of(xb_ctx *ctx, double *interval, const double *time,
                                 int64_t n)
 {
@@ -123,7 +123,7 @@ xb_status xb_series_interval_of(xb_ctx *ctx, double *interval, const double *tim
         drift = fabs(time[i] - expected);
         if (fabs(step - mean) <= most) continue;
         if (fabs(step - mean) <= 0.5 * mean && drift <= 0.5 * mean)
-            continue; /* rounded */
+            continue; /* within the rounding */
         return xb_fail(ctx, XB_E_INPUT,
                        "the interval before time %lld is %.4g, on average it is %.4g:"
                        " expected regular times",

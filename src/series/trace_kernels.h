@@ -12,7 +12,7 @@
 
 enum { XB_LAGS = 8, XB_POWERS = 8 };
 
-/* The first look at values: NaN and infinite ones are only counted. */
+/* A first look at the values; NaN and infinite values are only counted. */
 typedef struct xb_look {
     double min, max;
     int64_t bad;
@@ -22,18 +22,18 @@ typedef struct xb_look {
 typedef struct xb_trace_kernels {
     const char *level;
     xb_look (*look)(const double *x, int64_t n);
-    /* How many differ from the value before; sorted, n >= 1. */
+    /* The number of values that differ from the one before; x is sorted, n >= 1. */
     int64_t (*rises)(const double *x, int64_t n);
-    /* (F8) Sums of d_i d_{i+k} for k < XB_LAGS, d = (x - centre) * inverse. */
+    /* (F8) Sums d_i d_{i+k} for k < XB_LAGS, d = (x - centre) * inverse. */
     void (*lags)(double *sums, const double *x, int64_t n, double centre, double inverse);
-    /* Adds the sums of r^0 .. r^7, r = (x - centre) * inverse. */
+    /* Adds up r^0 .. r^7, r = (x - centre) * inverse. */
     void (*powers)(double *sums, const double *x, int64_t n, double centre,
                    double inverse);
 } xb_trace_kernels;
 
 extern const xb_trace_kernels xb_trace_kernels_plain;
 
-/* Fastest first, the i-th that this machine has; NULL: there are no more. */
+/* The i-th kernels that this machine supports, the fastest first; NULL: no more. */
 static inline const xb_trace_kernels *xb_trace_kernels_at(int i)
 {
     return xb_level_at(i) ? xb_level_at(i)->trace : NULL;

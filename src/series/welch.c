@@ -1,9 +1,11 @@
 /* welch.c: the power spectral density of a trace; maths T8.
  *
- * Stretches of a power of two, half of each shared with the next, minus their mean and
- * under a Hann window; the ordinates of a stretch are averaged in bins of a ratio of at
- * least 1.2, the bins over stretches by mean or median. Memory O(stretch), at most 2^18
- * values, so the trace may have any length. Against SciPy's welch: 1e-12 (tests). */
+ * The trace is divided into stretches of a power of two, each of which shares half of its
+ * values with the next. The mean of a stretch is subtracted, and a Hann window applied.
+ * The ordinates of a stretch are averaged in bins whose edges have a ratio of at
+ * least 1.2, and the bins over stretches by mean or median. Memory is O(stretch), at most
+ * 2^18 values, so the trace may have any length. The difference from SciPy's welch is
+ * 1e-12 (tests). */
 #include "series/welch.h"
 
 #include <math.h>
@@ -38,7 +40,7 @@ typedef struct worker {
     xb_fft fft;
     double complex *z; /* [size] */
     double *window;    /* [size] */
-    double unit;       /* of |z|^2, to a one-sided density */
+    double unit;       /* factor from |z|^2 to a one-sided density */
 } worker;
 
 static void worker_free(worker *w)
@@ -64,7 +66,7 @@ static xb_status worker_make(xb_ctx *ctx, worker *w, int64_t size, double interv
     return XB_OK;
 }
 
-/* (T8) One stretch's ordinates, averaged in bins. */
+/* (T8) Averages the ordinates of one stretch in bins. */
 static void stretch_bins(double *out, worker *w, const binning *b, const double *x)
 {
     int64_t size = w->fft.n;
@@ -82,14 +84,16 @@ static void stretch_bins(double *out, worker *w, const binning *b, const double 
     }
 }
 
-/* Independent ordinates of a bin in one stretch: Hann's window makes neighbours alike. */
+/* The number of independent ordinates of a bin in one stretch; Hann's window makes
+ * neighbours correlated. */
 static double ordinates(const binning *b, int64_t j)
 {
     const double alike = 1.5;
     return fmax(1, (double)(b->edge[j + 1] - b->edge[j]) / alike);
 }
 
-/* Of stretches that share halves. */
+/* The number of independent stretches that are worth as much as these, which share
+ * halves. */
 static double stretches_worth(int64_t stretches)
 {
     const double shared = 1.056;
@@ -103,24 +107,26 @@ static double average(double *value, int64_t n, xb_welch_mean mean, double freed
         for (int64_t i = 0; i < n; i++) sum += value[i];
         return sum / (double)n;
     }
-    for (int64_t i = 1; i < n; i++) /* few of them: insertion */
+    /* Insertion sort, because there are few values. */
+    for (int64_t i = 1; i < n; i++)
         for (int64_t k = i; k > 0 && value[k] < value[k - 1]; k--) {
             double swap = value[k];
             value[k] = value[k - 1], value[k - 1] = swap;
         }
     double middle = n % 2 ? value[n / 2] : 0.5 * (value[n / 2 - 1] + value[n / 2]);
-    double ratio = 1 - 1 / (9 * freedom); /* median of a mean of exponentials: Wilson */
+    double ratio = 1 - 1 / (9 * freedom); /* Wilson's approximation of the median of a
+                                             mean of exponentials */
     return middle / (ratio * ratio * ratio);
 }
 
-/* Where stretch i begins. */
+/* The position at which stretch i begins. */
 static int64_t start_of(int64_t i, int64_t n, int64_t size, int64_t stretches)
 {
     return stretches > 1 ? (n - size) / (stretches - 1) * i : 0;
 }
 
-/* Bin averages of the stretches that begin in this process's pieces, row [stretches] of
- * XB_SPECTRUM_BINS; cut [pieces + 1]: the first stretch of each piece. */
+/* Averages the stretches that begin in this process's pieces in bins: row [stretches] of
+ * XB_SPECTRUM_BINS; cut [pieces + 1] is the first stretch of each piece. */
 static xb_status fill_rows(xb_ctx *ctx, double *row, int64_t *cut, worker *w,
                            const binning *b, const xb_signal *x, int64_t stretches)
 {
@@ -143,7 +149,7 @@ static xb_status fill_rows(xb_ctx *ctx, double *row, int64_t *cut, worker *w,
     return XB_OK;
 }
 
-/* Bin averages of every stretch, bin after bin. */
+/* Averages every stretch in bins, ordered bin after bin. */
 static xb_status fill_stretches(xb_ctx *ctx, double *of, worker *w, const binning *b,
                                 const xb_signal *x, int64_t stretches)
 {
@@ -163,7 +169,8 @@ static xb_status fill_stretches(xb_ctx *ctx, double *of, worker *w, const binnin
 static void set_spectrum(xb_log_spectrum *out, double *of, const binning *b, int64_t size,
                          int64_t stretches, double interval, xb_welch_mean mean)
 {
-    const double of_median = M_PI / 2; /* its variance over the mean's */
+    /* the variance of a median relative to that of a mean */
+    const double of_median = M_PI / 2;
     double step = 1 / ((double)size * interval);
     out->bins = b->bins;
     for (int64_t j = 0; j < b->bins; j++) {
@@ -209,8 +216,8 @@ xb_status xb_welch_signal(xb_ctx *ctx, xb_log_spectrum *out, const xb_signal *x,
     return status;
 }
 
-/* The line of log power over log frequency within a decade of the lowest bin: one bin
- * alone is known to a quarter only. The slope is between f^-2 and f^0. */
+/* The line of log power over log frequency within a decade of the lowest bin, because one
+ * bin alone is known only to a quarter. The slope is limited to between f^-2 and f^0. */
 static double low_line(const xb_log_spectrum *s, double frequency)
 {
     double sx = 0, sy = 0, sxx = 0, sxy = 0, sw = 0;

@@ -1,4 +1,5 @@
-/* welch.h: power spectral densities in logarithmic bins, and noise made after them. */
+/* welch.h: power spectral densities in logarithmic bins, and noise simulated from them.
+ */
 #ifndef XB_SERIES_WELCH_H
 #define XB_SERIES_WELCH_H
 
@@ -9,24 +10,24 @@
 
 enum { XB_SPECTRUM_BINS = 128 };
 
-/* One-sided density; frequencies ascend. */
+/* A one-sided density; frequencies ascend. */
 typedef struct xb_log_spectrum {
     int64_t bins;
     double frequency[XB_SPECTRUM_BINS], power[XB_SPECTRUM_BINS];
-    double weight[XB_SPECTRUM_BINS]; /* independent ordinates behind a bin */
+    double weight[XB_SPECTRUM_BINS]; /* number of independent ordinates behind a bin */
 } xb_log_spectrum;
 
 typedef enum xb_welch_mean { XB_WELCH_MEAN, XB_WELCH_MEDIAN } xb_welch_mean;
 
-/* (T8) Stretches of about n / `parts` values; the median over stretches ignores what
- * happens in less than half of them, as a jump does. */
+/* (T8) Uses stretches of about n / `parts` values. The median over stretches ignores what
+ * happens in less than half of them, such as a jump. */
 xb_status xb_welch(xb_ctx *ctx, xb_log_spectrum *out, const double *x, int64_t n,
                    double interval, int64_t parts, xb_welch_mean mean);
 xb_status xb_welch_signal(xb_ctx *ctx, xb_log_spectrum *out, const xb_signal *x,
                           double interval, int64_t parts, xb_welch_mean mean);
 
-/* (T5) Log-log interpolation; below three times its lowest frequency the line through its
- * lowest decade; above its bins constant. */
+/* (T5) Interpolates on logarithmic axes. Below three times the lowest frequency it
+ * follows the line through the lowest decade; above the bins it is constant. */
 double xb_spectrum_at(const xb_log_spectrum *s, double frequency);
 
 /* (T9) */

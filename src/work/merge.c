@@ -1,6 +1,6 @@
 /* merge.c: the shares of one task, and a context that takes the results of its work from
- * them; see crossbayes/work.h. The first share says what all must be; every text and size
- * is checked, nothing in a file is trusted. */
+ * them; see crossbayes/work.h. The first share defines what all others must match; every
+ * text and size is checked, because nothing in a file is trusted. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "work/share.h"
 
 typedef struct share_file {
-    const char *path; /* ours */
+    const char *path; /* owned */
     xb_safetensors *file;
 } share_file;
 
 struct xb_shares {
     int64_t n;
-    share_file *share; /* [n], number i + 1 at i once all are there */
+    share_file *share; /* [n]; once all shares are read, number i + 1 is at i */
     json_t *words, *work;
     const char **word; /* [words], borrowed from the list */
 };
@@ -60,7 +60,8 @@ static xb_status open_file(xb_ctx *ctx, share_file *f, const char *path)
 
 /* ---- all together */
 
-/* What must be alike, and how a share that differs is called. */
+/* The properties that all shares must have in common, and the words for a share that
+ * differs. */
 static const struct {
     int key;
     const char *words;
@@ -89,7 +90,7 @@ static xb_status check_build(xb_ctx *ctx, const share_file *f)
                    f->path, text_of(f, XB_SHARE_BUILD), xb_build_id());
 }
 
-/* Numbers that are missing, the first few. */
+/* Names the first few of the missing shares. */
 static xb_status name_missing(xb_ctx *ctx, const xb_shares *s, int64_t of)
 {
     char list[80] = "";
@@ -107,7 +108,7 @@ static xb_status name_missing(xb_ctx *ctx, const xb_shares *s, int64_t of)
                    missing > 6 ? ", ..." : "");
 }
 
-/* Share number i + 1 to place i. */
+/* Moves share number i + 1 to place i. */
 static xb_status put_in_order(xb_ctx *ctx, xb_shares *s, int64_t of)
 {
     share_file *ordered = xb_new(ctx, of, sizeof *ordered);
@@ -137,7 +138,7 @@ static xb_status put_in_order(xb_ctx *ctx, xb_shares *s, int64_t of)
     return name_missing(ctx, s, of);
 }
 
-/* Files that the shares were made from must be as they were. */
+/* Checks that the files that the shares were made from are unchanged. */
 static xb_status check_inputs(xb_ctx *ctx, const share_file *f)
 {
     json_t *list = json_loads(text_of(f, XB_SHARE_INPUTS), 0, NULL);
@@ -239,10 +240,10 @@ typedef struct merge_comm {
 static bool next(xb_comm *comm, xb_work *work, int64_t *item)
 {
     (void)comm, (void)work, (void)item;
-    return false; /* all are done */
+    return false; /* all items are done already */
 }
 
-/* The command of now must ask for the work that was done then. */
+/* Checks that the present command needs the work that the shares contain. */
 static xb_status check_work(xb_ctx *ctx, const xb_shares *s, const xb_work *work)
 {
     json_t *then = json_array_get(s->work, (size_t)work->number);

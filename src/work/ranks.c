@@ -1,5 +1,6 @@
 /* ranks.c: the ranks of an MPI program do the items of shared work together; see ranks.h
- * and crossbayes/work.h. All run the same command; rank 0 goes on with the results. */
+ * and crossbayes/work.h. All ranks run the same command; rank 0 continues with the
+ * results. */
 #include "work/ranks.h"
 
 #include <inttypes.h>
@@ -10,13 +11,14 @@
 #include "base/memory.h"
 #include "base/os_module.h"
 
-static const char MODULE_PATH[] = "CROSSBAYES_MPI"; /* another file, or "none" */
+/* The path of another module, or "none". */
+static const char MODULE_PATH[] = "CROSSBAYES_MPI";
 
-/* ---- who started us */
+/* ---- what started this process */
 
 typedef struct launcher {
-    const char *size, *rank; /* of the environment */
-    const char *module;      /* NULL: the processes do not know each other */
+    const char *size, *rank; /* names of environment variables */
+    const char *module;      /* NULL: the processes cannot communicate */
 } launcher;
 
 static const launcher launchers[] = {
@@ -58,7 +60,7 @@ int64_t xb_ranks_launched(int64_t *rank)
 
 /* ---- a piece of work */
 
-/* "name checksum bytes" of every file that was read, a line each. */
+/* Lists every file that was read, one line of "name checksum bytes" each. */
 static xb_status list_inputs(xb_ctx *ctx, char **out)
 {
     char **name = NULL;
@@ -129,7 +131,7 @@ static void close_work(xb_comm *comm, xb_work *work)
     xb_os_lock_give(&r->lock);
 }
 
-/* Rank 0's answer; -1: there are no more. */
+/* The item that rank 0 answers with; -1: there are no more. */
 static int64_t ask(xb_ranks *r, int64_t work)
 {
     xb_rank_message m = {0};
@@ -163,7 +165,7 @@ static void put(xb_comm *comm, xb_work *work, int64_t item)
     xb_os_lock_give(&r->wire);
 }
 
-/* Whether all other ranks have done their items; or one has failed. */
+/* Whether all other ranks have done their items, or one has failed. */
 static bool all_done(xb_ranks *r, const xb_work *work, int64_t *results)
 {
     bool all = true;
@@ -249,7 +251,7 @@ static xb_status create(xb_ctx *ctx, xb_ranks **out)
     xb_rank_state *state = xb_new(ctx, by->size, sizeof *state);
     if (!r || !state) {
         by->abort(1);
-        return XB_E_MEMORY; /* it does not come back */
+        return XB_E_MEMORY; /* not reached: abort() does not return */
     }
     for (int i = 0; i < by->size; i++) state[i].asked = -1;
     *r = (xb_ranks){.by = by, .state = state, .looked = xb_os_seconds()};
@@ -270,7 +272,7 @@ static xb_status create(xb_ctx *ctx, xb_ranks **out)
     return XB_OK;
 }
 
-/* The build, then the words of the command line. */
+/* Writes the build, then the words of the command line. */
 static xb_status introduce(xb_ctx *ctx, char **out, const char *const *words, int64_t n)
 {
     size_t room = strlen(xb_build_id()) + 2, used;
@@ -284,7 +286,7 @@ static xb_status introduce(xb_ctx *ctx, char **out, const char *const *words, in
     return XB_OK;
 }
 
-/* Rank 0 waits for all, and compares. */
+/* Rank 0 waits for all ranks and compares what they sent. */
 static void meet(xb_ranks *r, const char *own)
 {
     const size_t build = strcspn(own, "\n");
@@ -304,7 +306,7 @@ static void meet(xb_ranks *r, const char *own)
     }
 }
 
-/* Rank 0: all may begin, or are to leave; and where it is itself. */
+/* Rank 0 tells all ranks to begin or to leave, and which process it is. */
 static void say_begin(xb_ranks *r)
 {
     const uint64_t machine = xb_os_machine();
@@ -313,7 +315,7 @@ static void say_begin(xb_ranks *r)
     for (int i = 1; i < r->comm.size; i++) xb_rank_send(r, i, head, &machine);
 }
 
-/* Another rank: what it is, and rank 0's word to begin. */
+/* Another rank sends its build and command, and waits until rank 0 lets it begin. */
 static xb_status introduce_to_first(xb_ctx *ctx, xb_ranks *r, const char *own)
 {
     uint64_t machine = 0;
@@ -364,7 +366,7 @@ static bool all_ended(xb_ranks *r)
     return all;
 }
 
-/* Rank 0: those who are still at work are to end soon. */
+/* Rank 0 tells the ranks that still work to end soon. */
 static void tell_to_stop(xb_ranks *r)
 {
     for (int i = 1; i < r->comm.size; i++)
@@ -372,8 +374,8 @@ static void tell_to_stop(xb_ranks *r)
             xb_rank_send(r, i, (xb_rank_head){XB_RANK_STOP, 0, 0, 0}, NULL);
 }
 
-/* Rank 0: nobody gets more work; who does not end in time is ended, and so are all where
- * one has died, because MPI would wait for it. */
+/* Rank 0 gives out no more work. A rank that does not end in time is ended; if one has
+ * died, all are, because MPI would wait for it. */
 static void dismiss(xb_ranks *r, int64_t code)
 {
     const double patience = 10, begin = xb_os_seconds();
@@ -393,13 +395,13 @@ static void dismiss(xb_ranks *r, int64_t code)
     xb_rank_serve_end(r);
 }
 
-/* Another rank: says how it went, and waits for the word to end. */
+/* Another rank reports its exit code and message, and waits for permission to end. */
 static int64_t say_end(xb_ranks *r, int64_t status, int64_t code, const char *message)
 {
     xb_rank_send(r, 0,
                  (xb_rank_head){XB_RANK_END, status, code, (int64_t)strlen(message)},
                  message);
-    for (;;) { /* for the last word, whatever else was under way */
+    for (;;) { /* skips other messages until the last one */
         xb_rank_message m = {0};
         if (!xb_rank_await(r, &m)) r->by->abort(1);
         free(m.bytes);
@@ -407,10 +409,10 @@ static int64_t say_end(xb_ranks *r, int64_t status, int64_t code, const char *me
     }
 }
 
-/* A job that a signal to another rank has stopped ends as that one would. */
+/* If a signal to another rank has stopped the job, it ends with that rank's code. */
 static int64_t code_of_job(xb_ranks *r, int64_t code)
 {
-    enum { SIGNALS = 128 }; /* codes of signals begin there */
+    enum { SIGNALS = 128 }; /* exit codes of signals are larger than this */
     xb_os_lock_take(&r->lock);
     const int64_t other = r->failed == XB_E_CANCELLED ? r->stop_code : 0;
     xb_os_lock_give(&r->lock);

@@ -1,10 +1,10 @@
 /* ranks.h: the ranks of an MPI program as a communicator (base/comm.h), and the messages
- * between them. Rank 0 hands out items and collects; a thread of its own answers, so that
- * it can compute like the others.
+ * between them. Rank 0 hands out items and collects results; a separate thread answers
+ * the others, so that rank 0 can compute like them.
  *
- * A message is a head and then its bytes. Ranks send JOIN, INPUTS, ASK, RESULT, DONE and
- * END to rank 0; it sends GO, GIVE and STOP to them. Numbers that ranks swap while they
- * are together (base/comm.h) go beside these messages. */
+ * A message is a head followed by its bytes. Ranks send JOIN, INPUTS, ASK, RESULT, DONE
+ * and END to rank 0; it sends GO, GIVE and STOP to them. Numbers that ranks swap while
+ * they work together (base/comm.h) use a separate channel. */
 #ifndef XB_DEAL_RANKS_H
 #define XB_DEAL_RANKS_H
 
@@ -14,13 +14,13 @@
 typedef enum xb_rank_word {
     XB_RANK_JOIN,   /* build and command line */
     XB_RANK_INPUTS, /* files that were read, with their checksums */
-    XB_RANK_ASK,    /* for an item of the work */
-    XB_RANK_RESULT, /* of an item */
+    XB_RANK_ASK,    /* request for an item of the work */
+    XB_RANK_RESULT, /* result of an item */
     XB_RANK_DONE,   /* no more items of a piece of work */
-    XB_RANK_END,    /* its exit code and what went wrong */
-    XB_RANK_GO,     /* to begin, or to end with a code */
+    XB_RANK_END,    /* exit code and error message of the rank */
+    XB_RANK_GO,     /* permission to begin, or the code to end with */
     XB_RANK_GIVE,   /* an item; -1: there are no more */
-    XB_RANK_STOP    /* to end soon, whatever is under way */
+    XB_RANK_STOP    /* request to end soon, whatever the rank is doing */
 } xb_rank_word;
 
 typedef struct xb_rank_head {
@@ -33,10 +33,10 @@ typedef struct xb_rank_message {
     char *bytes; /* [head.size] and a NUL; free() it */
 } xb_rank_message;
 
-/* What rank 0 knows of another. */
+/* What rank 0 knows about another rank. */
 typedef struct xb_rank_state {
     char *joined, *inputs; /* texts; NULL: not received yet */
-    int64_t done;          /* pieces of work that it has no more items of */
+    int64_t done;          /* number of pieces of work for which it needs no more items */
     int64_t asked;         /* the work whose items it waits for; -1: none */
     bool ended, blamed;    /* it has left; it has failed */
     int64_t code;          /* its exit code, once it has left */

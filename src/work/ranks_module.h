@@ -1,5 +1,6 @@
-/* ranks_module.h: what a module that knows MPI gives this library (mpi/): bytes from one
- * rank to another, and the two ways to end. Nothing else of the project knows MPI. */
+/* ranks_module.h: what a module that knows MPI (mpi/) provides to this library: it moves
+ * bytes from one rank to another, and ends the program in two ways. Nothing else in the
+ * project knows MPI. */
 #ifndef XB_DEAL_RANKS_MODULE_H
 #define XB_DEAL_RANKS_MODULE_H
 
@@ -7,9 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { XB_RANKS_VERSION = 2, XB_RANKS_PIECE = 1 << 28 }; /* bytes of a send at most */
+/* The second is the largest number of bytes of one send. */
+enum { XB_RANKS_VERSION = 2, XB_RANKS_PIECE = 1 << 28 };
 
-/* Bytes out to one rank while others come in from another; -1: none. */
+/* Bytes that are sent to one rank while others are received from another; -1: none. */
 typedef struct xb_swap {
     int to, from;
     const void *out;
@@ -17,17 +19,17 @@ typedef struct xb_swap {
     int out_size, in_size;
 } xb_swap;
 
-/* Any thread may call. Messages from one rank to another arrive in their order. What
- * swap moves does not meet what the others move. */
+/* Any thread may call these functions. Messages from one rank to another arrive in order.
+ * Bytes that swap moves are never received by the other functions. */
 typedef struct xb_transport {
     size_t struct_size;
     int version;
     int rank, size;
     void (*send)(int to, const void *bytes, int size);
-    bool (*waiting)(int *from); /* whether a message is there, and whose */
+    bool (*waiting)(int *from); /* whether a message has arrived, and from which rank */
     void (*receive)(int from, void *bytes, int size);
-    /* False where `give_up`, which is asked now and then, says so before all bytes have
-     * moved. */
+    /* Returns false if `give_up`, which is called from time to time, returns true before
+     * all bytes have moved. */
     bool (*swap)(const xb_swap *swap, bool (*give_up)(void *arg), void *arg);
     void (*rest)(int microseconds);
     void (*finish)(void);

@@ -1,13 +1,13 @@
 /* ranks_together.c: numbers between ranks that work together (base/comm.h): swaps over
- * the transport, a check of the other ranks, and results of shared work for everyone.
- * While it waits for numbers a rank also hears whether the job is over. */
+ * the transport, a check of the other ranks, and the results of shared work for all
+ * ranks. A rank that waits for numbers also notices when the job is over. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "work/ranks.h"
 
-/* ---- whether all is well */
+/* ---- checking the other ranks */
 
 static bool is_over(xb_ranks *r)
 {
@@ -80,7 +80,7 @@ void xb_ranks_make_together(xb_ranks *r)
 
 /* ---- results of a piece of work */
 
-/* Sizes of all results, -1 where there is none; then their bytes. */
+/* Shares the sizes of all results, -1 for a missing one, and then their bytes. */
 static xb_status share_items(xb_ctx *ctx, xb_comm *comm, xb_work *work)
 {
     int64_t *size = xb_new(ctx, work->count, sizeof *size), all = 0, at = 0;

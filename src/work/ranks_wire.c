@@ -48,7 +48,7 @@ bool xb_rank_await(xb_ranks *r, xb_rank_message *out)
     return xb_rank_receive(r, out, from);
 }
 
-/* Nothing but STOP comes where nothing was asked for. */
+/* Without a request, the only message that can arrive is STOP. */
 bool xb_rank_dismissed(xb_ranks *r)
 {
     xb_rank_message m = {0};

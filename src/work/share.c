@@ -19,7 +19,7 @@ const char *const xb_share_key[XB_SHARE_TEXTS] = {
 typedef struct share_comm {
     xb_comm comm;
     json_t *work;      /* [[name, items], ..] */
-    xb_stored *result; /* [results]; names and bytes are ours */
+    xb_stored *result; /* [results]; names and bytes are owned */
     int64_t results, capacity;
 } share_comm;
 
@@ -35,7 +35,7 @@ static bool next(xb_comm *comm, xb_work *work, int64_t *item)
     return xb_work_next_here(work, item, comm->rank, comm->size);
 }
 
-/* The work's result is ours from now on. */
+/* Takes ownership of the work's result. */
 static xb_status keep(xb_ctx *ctx, share_comm *s, int64_t work, int64_t i,
                       xb_work_item *item)
 {

@@ -1,6 +1,6 @@
-/* work.c: numbered items of work and their results; see crossbayes/work.h. Who does which
- * item and where results come together is the communicator's (base/comm.h); without one
- * all happens here, by the same calls. */
+/* work.c: numbered items of work and their results; see crossbayes/work.h. The
+ * communicator (base/comm.h) decides which process does which item and where results are
+ * collected; without one everything happens in this process, by the same calls. */
 #include <stdlib.h>
 #include <string.h>
 

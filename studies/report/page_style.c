@@ -145,7 +145,8 @@ const char xb_page_style[] =
     "  .picture, .wide { overflow: visible; background: none; border: 0; }\n"
     "  .hint { display: none; }\n"
     "  table { width: 100%; }\n"
-    "  td { overflow-wrap: anywhere; }\n"
+    "  th, td { padding-right: 0.4rem; overflow-wrap: anywhere; }\n"
+    "  td.number { white-space: normal; }\n"
     "  .picture svg { width: auto; max-width: 100%; max-height: 11cm; }\n"
     "  a { color: inherit; text-decoration: none; }\n"
     "}\n";

@@ -7,7 +7,7 @@
 #include "reproduce/evidence.h"
 
 typedef struct xb_claim_kind {
-    int figure;        /* the paper's number */
+    int figure;        /* figure in the paper */
     const char *id;    /* for scripts: it stays the same if the words change */
     const char *claim; /* the claim in our words */
     const char *paper; /* the paper's number, a relation, or the place where it is

@@ -1,12 +1,14 @@
 /* energy.c: the study "energy", the paper's Fig. 4 (and 8, with --device-law ecram): nets
- * 1 -> width^depth -> 1 trained with Gaussian weights to a standard normal output at
- * x = 0, then evaluated under other laws with the same means and standard deviations.
+ * 1 -> width^depth -> 1 trained with Gaussian weights to a standard normal output at x =
+ * 0, then evaluated under other laws with the same means and standard deviations.
+ *
  * Tables (law 1: the device, 2: bimodal, 3..: the user's):
- *   kl         law, seed, depth, width: the KL of its output from the Gaussian's, with
- *              its error, theory (G6), n_eff (G4), floor, nearest neighbours
- *   lines      law, depth, width: the same over seeds, to draw nets       seed, depth,
- *   width: moments of the output under Gaussian weights densities  depth, width, y,
- *   target, one column per law (first seed, chosen nets) */
+ *
+ * - kl: law, seed, depth, width; the KL of its output from the Gaussian's, with its
+ * error, theory (G6), n_eff (G4), floor, nearest neighbours
+ * - lines: law, depth, width; the same over seeds, to draw
+ * - nets: seed, depth, width; moments of the output under Gaussian weights
+ * - densities: depth, width, y, target, one column per law (first seed, chosen nets) */
 #include <math.h>
 
 #include "study/energy_facts.h"

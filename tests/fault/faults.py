@@ -16,11 +16,12 @@ in the place of its outputs, and with them. Of the two ways of an allocation to 
 folder has one, by turns. A command is run once a folder, and copies of that run suffer the
 faults (fork.c); the few that copies cannot are run by themselves.
 
-XB_LONG=1 takes every fault. Some do not stop the command (half of a write, EINTR, a stream
-without a buffer, a word that cannot be printed): of these,
-which cost as much as the rest of the run, long commands get a selection, and under a
-sanitizer of all. Without XB_LONG a selection by a fixed seed. Under a sanitizer, allocations
-are the first and the last of each place in the code (a call stack)."""
+XB_LONG=2 takes every fault. Some do not stop the command (half of a write, EINTR, a stream
+without a buffer, a word that cannot be printed): each of these costs as much as the rest of
+the run, so long commands get a selection of them, and under a sanitizer a selection of all.
+With XB_LONG=1, and more so without it, every command gets a selection by a fixed seed. Under
+a sanitizer, allocations are the first and the last of each place in the code (a call
+stack)."""
 import argparse
 import concurrent.futures
 import hashlib
@@ -33,15 +34,18 @@ import time
 from dataclasses import dataclass, field
 
 from cases import CASES, make_inputs
-from program import ASAN_EXIT, KINDS, Program, Wrong, call_of, files, write
+from program import ASAN_EXIT, KINDS, LONG, Program, Wrong, call_of, files, write
 
-LONG = os.environ.get("XB_LONG", "0") not in ("", "0")
 WORKERS = 2
 CACHE = ".images"
 ERROR_LINE = re.compile("crossbayes( [a-z]+)?: .")
 GOES_ON = (":short", ":EINTR", ":EINVAL")
 MOST_GO_ON = 60  # faults that do not stop a command, of long ones
 HEAVY_SANITIZED = 40
+# Faults of a case and a folder in the short form and in the long one, without and with a
+# sanitizer.
+SELECTED = ({"quick": (8, 100), "slow": (5, 30), "heavy": (0, 10)},
+            {"quick": (3, 20), "slow": (0, 10), "heavy": (0, 4)})
 SANITIZER_FAILED = b"AddressSanitizer: CHECK failed"  # itself, where it starts a thread
 
 
@@ -286,15 +290,12 @@ def run_case(program, case, inputs, most, only, verbose):
 
 
 def how_many(case, sanitized):
-    """Faults of a case and a folder (None: all); a selection takes some ten seconds in all,
-    most of them the undisturbed runs."""
-    if LONG:
+    """Faults of a case and a folder (None: all). The selection of `make check` takes some ten
+    seconds in all, most of them the undisturbed runs."""
+    if LONG == 2:
         return HEAVY_SANITIZED if case.heavy and sanitized else None
-    if case.heavy or (case.slow and sanitized):
-        return 0
-    if case.slow:
-        return 5
-    return 3 if sanitized else 8
+    kind = "heavy" if case.heavy else "slow" if case.slow else "quick"
+    return SELECTED[sanitized][kind][LONG]
 
 
 def main():

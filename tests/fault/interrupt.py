@@ -14,14 +14,13 @@ import sys
 from dataclasses import dataclass
 
 from cases import make_inputs
-from program import Program, Wrong, call_of, files
+from program import LONG, Program, Wrong, call_of, files
 
 STUDY = ["study", "--quick", "--format", "svg", "-o", "results", "-q"]
 SMALL = ["--widths", "1", "--depths", "1", "--seeds", "1"]
 PAPER = ["reproduce", "--quick", "--only", "1,3", "--format", "svg", "-o", "paper", "-q"]
-LONG = os.environ.get("XB_LONG", "0") not in ("", "0")
-EARLIER = 6 if LONG else 1  # moments before results are put in place, of each kind
-LAST = 25 if LONG else 4    # calls of each kind at the end, where results are put in place
+EARLIER = (1, 2, 6)[LONG]  # moments before results are put in place, of each kind
+LAST = (4, 8, 25)[LONG]    # calls of each kind at the end, where results are put in place
 TEMPORARY = (".tmp-", ".figure-")
 
 
@@ -103,6 +102,7 @@ def faults_of(scene, counts):
     last = {kind: range(max(1, counts[kind] - LAST), counts[kind] + 1)
             for kind in ("rename", "dirsync")}
     chosen = {"%s:%d" % (kind, k) for kind in last for k in last[kind]}
+    chosen.add("write:1")  # so that a run is certainly cut off before its results
     for kind in ("rename", "alloc", "write"):
         chosen |= {"%s:%d" % (kind, rng.randint(1, counts[kind])) for _ in range(EARLIER)}
     return [c + how for c in sorted(chosen, key=call_of) for how in (":int", ":kill")]

@@ -11,6 +11,9 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 
+# $XB_LONG: 0 is the short form of a test (make check), 1 the long one (make check-long), and
+# 2 the exhaustive one (make check-exhaustive).
+LONG = int(os.environ.get("XB_LONG") or 0)
 KINDS = ("alloc", "buffer", "open", "write", "print", "sync", "dirsync", "rename", "close",
          "mkdir", "truncate", "thread", "space")
 ROOMS = 2  # copies of a run whose results wait to be looked at

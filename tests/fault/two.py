@@ -3,17 +3,15 @@ the two's.
 
     two.py PROGRAM
 
-The two have different seeds where their results may differ, and start together. XB_LONG=1:
-more often."""
-import os
+The two have different seeds where their results may differ, and start together. Each pair
+runs twice, 10 times with XB_LONG=1, and 20 times with XB_LONG=2."""
 import sys
 
 from cases import make_inputs
 from kill import make_many
-from program import Program, Wrong, files
+from program import LONG, Program, Wrong, files
 
-LONG = os.environ.get("XB_LONG", "0") not in ("", "0")
-TIMES = 20 if LONG else 2
+TIMES = (2, 10, 20)[LONG]
 
 TRAIN = ["train", "rows.csv", "--target", "y", "-o", "model.safetensors", "--net",
          "dense 4, relu, dense 1", "--epochs", "10", "--mle-epochs", "10",
