@@ -124,9 +124,18 @@ static void take(xb_ranks *r, xb_rank_message *m)
     xb_rank_answer(r);
 }
 
+/* With the lock held: how long the thread may rest while no message comes, in
+ * microseconds. While ranks exchange numbers together, nobody waits for an answer, and
+ * each time that the thread wakes takes a core from a rank, for which the others wait. */
+static int longest_rest(const xb_ranks *r)
+{
+    enum { ITEMS = 1000, NUMBERS = 10000 };
+    return r->comm.together && !r->work && !r->stopping ? NUMBERS : ITEMS;
+}
+
 static void *serve(void *arg)
 {
-    enum { QUICK = 50, SLOW = 1000 }; /* microseconds */
+    enum { QUICK = 50 };              /* microseconds */
     const double patience = 0.02;     /* seconds between two looks at who lives */
     xb_ranks *r = arg;
     int from, rest = QUICK;
@@ -142,9 +151,10 @@ static void *serve(void *arg)
             watched = xb_os_seconds();
         }
         leave = r->leave && !there;
+        const int longest = longest_rest(r);
         xb_os_lock_give(&r->lock);
         free(m.bytes);
-        rest = there ? QUICK : rest < SLOW ? rest + QUICK : SLOW;
+        rest = there ? QUICK : rest + QUICK < longest ? rest + QUICK : longest;
         if (!there) r->by->rest(rest);
     }
     return NULL;
