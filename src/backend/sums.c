@@ -46,7 +46,8 @@ static int64_t width_for(const xb_net *net)
     return largest > some ? largest : some;
 }
 
-/* Two subtrees of each size may be left to a rank, and there is room for one more part. */
+/* Two subtrees of each size may be left to a rank, and there is room for one more part.
+ */
 static int64_t slots_for(int64_t batch)
 {
     enum { FEW = 16 }; /* blocks that a small batch may have, whatever its size */

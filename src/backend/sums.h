@@ -1,6 +1,6 @@
-/* sums.h: sums of weight gradients over the rows of all ranks (crew.h). A rank adds its own
- * blocks when a layer's backward pass ends (base/comm.h), and what is left of many layers
- * is exchanged at once: an exchange makes every rank wait for the slowest one. */
+/* sums.h: sums of weight gradients over the rows of all ranks (crew.h). A rank adds its
+ * own blocks when a layer's backward pass ends (base/comm.h), and what is left of many
+ * layers is exchanged at once: an exchange makes every rank wait for the slowest one. */
 #ifndef XB_BACKEND_SUMS_H
 #define XB_BACKEND_SUMS_H
 

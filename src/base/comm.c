@@ -5,7 +5,8 @@
  * at most as many as its tree is deep, and then those of a share. Which rank adds which
  * two parts follows from the parts' numbers alone, so a sum has the same bytes for any R
  * (maths M2). A rank with neighbouring parts adds them alone as far as they are whole
- * subtrees; at most two subtrees of each size are left. How long a step of training takes with them: maths M3. */
+ * subtrees; at most two subtrees of each size are left. How long a step of training takes
+ * with them: maths M3. */
 #include "base/comm.h"
 
 xb_comm *xb_comm_together(const xb_ctx *ctx)

@@ -91,9 +91,9 @@ void xb_comm_share(xb_comm *comm, void *bytes, int64_t n);
 void xb_comm_sum(xb_comm *comm, void *slot, int64_t stride, int64_t n, int64_t count,
                  const int64_t *cut, xb_tree_fn add, void *arg);
 
-/* The same sum in two steps, so that many sums can be exchanged at once. First a rank adds
- * those of its parts that the tree adds before any part of another rank. The parts that
- * hold these sums are left; there are at most XB_COMM_LEFT of them. */
+/* The same sum in two steps, so that many sums can be exchanged at once. First a rank
+ * adds those of its parts that the tree adds before any part of another rank. The parts
+ * that hold these sums are left; there are at most XB_COMM_LEFT of them. */
 enum { XB_COMM_LEFT = 64 };
 void xb_comm_sum_own(const xb_comm *comm, int64_t count, const int64_t *cut,
                      xb_tree_fn add, void *arg);
