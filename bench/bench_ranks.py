@@ -18,8 +18,8 @@ from figure import run_gnuplot
 
 BATCH, IMAGES, SIDE = 48, 480, 28
 NET = "conv 32, relu, maxpool 2, batchnorm, conv 8, relu, batchnorm, flatten, dense 3"
-PRODUCTS, NORMS = 2, 2  # of NET's dealt layers
-WEIGHTS = [32 * 9 + 32, 8 * 32 * 9 + 8]  # of these products
+NORMS = 2  # of NET's dealt layers
+WEIGHTS = 32 * 9 + 32 + 8 * 32 * 9 + 8  # of these layers
 EDGE = 14 * 14 * 8  # numbers an example at the last dealt layer
 FITTED = [(1, 0), (2, 0), (2, 2), (2, 5), (4, 0), (4, 2), (4, 5)]  # ranks, ms
 HELD_OUT = [(2, 1), (3, 0), (3, 2), (8, 0), (8, 2)]
@@ -67,9 +67,9 @@ def rounds(ranks):
 
 def terms(net, ranks, cores=None):
     """Of T = S + C share + l swaps + bytes/B: share, swaps, bytes on the longest way."""
-    gathers, deep = 3 * net["norms"] + 1, sum_swaps(net["batch"], ranks)
-    swaps = gathers * rounds(ranks) + len(net["weights"]) * (deep + rounds(ranks))
-    moved = 4 * sum(net["weights"]) * (deep + rounds(ranks))
+    gathers, deep = 3 * net["norms"] + net["nets"], sum_swaps(net["batch"], ranks)
+    swaps = gathers * rounds(ranks) + net["nets"] * (deep + rounds(ranks))
+    moved = 4 * net["weights"] * (deep + rounds(ranks))
     if ranks > 1:
         moved += 4 * net["edge"] * net["batch"] * (1 - 1 / ranks)
     share = largest_share(net["batch"], ranks)
@@ -91,7 +91,7 @@ def solve(rows, values):
     return [a[i][n] / a[i][i] for i in range(n)]
 
 
-NET_HERE = {"batch": BATCH, "norms": NORMS, "weights": WEIGHTS, "edge": EDGE}
+NET_HERE = {"batch": BATCH, "nets": 1, "norms": NORMS, "weights": WEIGHTS, "edge": EDGE}
 
 
 def fit(points, cores):
@@ -149,8 +149,9 @@ def measure(programs, folder, ranks, ms):
 
 # ---- many cores
 
-FACES = {"batch": 100, "norms": 11, "edge": 128,  # the UTKFace net and its noise net
-         "weights": [448, 2320, 4640, 9248, 18496, 36928, 73856, 147584, 608, 1168, 2320]}
+# The dealt layers of the UTKFace net and of its noise net: 7 and 3 convolutions.
+FACES = {"batch": 100, "nets": 2, "norms": 9, "edge": 128 + 784,
+         "weights": 448 + 2320 + 4640 + 9248 + 18496 + 36928 + 73856 + 608 + 1168 + 2320}
 
 
 SWEEP = {"alone": 2.0, "each": 1.0, "items": 720, "bytes": 1e4}  # seconds; chips

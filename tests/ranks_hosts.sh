@@ -64,10 +64,11 @@ on_hosts() { # RANKS ARGS...
     local ranks=$1 list=
     shift
     for h in $(seq 1 "$ranks"); do list=$list,10.77.0.$h:1; done
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 300 \
+    # the hosts share the cores of one machine, and all ranks are to work
+    CROSSBAYES_OVERSUBSCRIBE=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 300 \
         ip netns exec "$tag-0" mpirun.openmpi --mca plm rsh --mca plm_rsh_agent "$work/agent" \
         --mca btl tcp,self --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 \
-        --bind-to none --host "${list#,}" --wdir "$PWD" -x PATH "$program" "$@"
+        --bind-to none --host "${list#,}" --wdir "$PWD" -x PATH -x CROSSBAYES_OVERSUBSCRIBE "$program" "$@"
 }
 
 if [ -n "${RANKS_RUN:-}" ]; then

@@ -2,6 +2,8 @@
  * one process, one voice, and an end whatever happens. Ranks share two cores here. */
 #include "clitest.h"
 
+#include "base/os.h"
+
 typedef struct mpi {
     const char *name, *run;
 } mpi;
@@ -348,6 +350,44 @@ static void training_survives_kills(void **state)
                   "m.safetensors", "*.tmp-* *.checkpoint"});
 }
 
+/* Ranks that outnumber the cores stand aside, so that more ranks than a batch has blocks
+ * are fine, with the bytes of one process; one of them hears a request to stop, too. */
+static void ranks_beyond_the_cores_stand_aside(void **state)
+{
+    (void)state;
+    OPTIMISED_ONLY();
+    enum { BLOCKS = 16, RANKS = BLOCKS + 1 };
+    static const char train[] = "train i-images-idx3-ubyte --epochs 1 --mle-epochs 1"
+                                " -o m.safetensors -q" IMAGE_NET;
+    char text[2048];
+    if (xb_os_machine_cores() > BLOCKS) skip();
+    folder_empty(folder);
+    make_images();
+    run_well(train);
+    run_shell("mv m.safetensors whole");
+    unsetenv("CROSSBAYES_OVERSUBSCRIBE");
+    const int code = run_ranks(&mpis[OPEN_MPI], RANKS, train);
+    if (code != 0) fail_msg("%d ranks: exit %d: %s", RANKS, code, err_text);
+    run_shell("cmp m.safetensors whole && rm m.safetensors");
+    const int last = xb_os_machine_cores();
+    snprintf(text, sizeof text,
+             "echo $$ > pid$OMPI_COMM_WORLD_RANK\nexec %s train i-images-idx3-ubyte"
+             " --epochs 9000 --mle-epochs 9000 --checkpoint-seconds 0.05"
+             " -o m.safetensors -q" IMAGE_NET "\n",
+             program());
+    make_text("go.sh", text);
+    snprintf(text, sizeof text,
+             "cd %s && timeout 60 %s -n %d sh go.sh >out 2>err & job=$!; cd %s; until"
+             " test -e m.safetensors.checkpoint; do sleep 0.02; done; kill -TERM $(cat"
+             " pid%d); wait $job",
+             folder, mpis[OPEN_MPI].run, last + 1, folder, last);
+    const int status = system(text);
+    setenv("CROSSBAYES_OVERSUBSCRIBE", "1", 1);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 143);
+    run_shell("test ! -e m.safetensors && test -e m.safetensors.checkpoint");
+}
+
 /* While ranks share the steps of a net one of them is hit, once by each of: a kill, which
  * rank 0 names, and requests to stop, to one rank or to all. What was reached is kept,
  * and another number of ranks goes on from it to the bytes of an undisturbed run. */
@@ -420,6 +460,7 @@ int main(int argc, char **argv)
     if (SANITIZED) setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* MPI's own */
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    setenv("CROSSBAYES_OVERSUBSCRIBE", "1", 1); /* all ranks work on the two cores */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_give_the_bytes_of_one_process),
         cmocka_unit_test(trained_models_have_the_bytes_of_one_process),
@@ -429,6 +470,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_rank_that_dies_ends_the_job),
         cmocka_unit_test(a_signal_stops_all_ranks),
         cmocka_unit_test(training_goes_on_on_other_ranks),
+        cmocka_unit_test(ranks_beyond_the_cores_stand_aside),
         cmocka_unit_test(studies_survive_kills),
         cmocka_unit_test(training_survives_kills),
     };

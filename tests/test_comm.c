@@ -124,6 +124,19 @@ static void sum(member *m)
                 add_values, m->value);
 }
 
+/* The same in two steps: own parts, then what is left, in slots of their own. */
+static void sum_in_steps(member *m)
+{
+    double slot[PARTS_MOST + 1][3];
+    int64_t left[XB_COMM_LEFT];
+    xb_comm_sum_own(&m->comm, m->parts, m->cut, add_values, m->value);
+    const int64_t n = xb_comm_left(&m->comm, m->parts, m->cut, left);
+    for (int64_t i = 0; i < n; i++) memcpy(slot[i], m->value[left[i]], sizeof slot[i]);
+    xb_comm_sum_left(&m->comm, slot, sizeof *slot, sizeof *slot, m->parts, m->cut,
+                     add_values, slot);
+    memcpy(m->value[0], slot[0], sizeof slot[0]);
+}
+
 static void check_sum(const member *m)
 {
     double whole[PARTS_MOST][3];
@@ -156,8 +169,28 @@ static void ranks_have_what_one_process_has(void **state)
                 cut[r] = (r * parts + ranks - 1) / ranks; /* rank 0 has part 0 */
             run_world(ranks, cut, parts, gather, check_gathered);
             run_world(ranks, cut, parts, sum, check_sum);
+            run_world(ranks, cut, parts, sum_in_steps, check_sum);
             run_world(ranks, cut, parts, share, check_shared);
         }
+}
+
+/* Two subtrees of each size at most are left to a rank, wherever its parts begin and end:
+ * as many as sums.c has memory for. */
+static void few_parts_are_left(void **state)
+{
+    (void)state;
+    enum { MOST = 70 };
+    for (int64_t count = 1; count <= MOST; count++)
+        for (int64_t first = 0; first < count; first++)
+            for (int64_t end = first; end <= count; end++) {
+                const xb_comm comm = {.rank = 1, .size = 3};
+                const int64_t cut[] = {0, first, end, count};
+                int64_t left[XB_COMM_LEFT], most = 0;
+                for (int64_t size = 1; size < count; size *= 2) most += 2;
+                const int64_t n = xb_comm_left(&comm, count, cut, left);
+                assert_true(n <= most || n <= 1);
+                assert_true(n == 0 ? first == end : left[0] == first);
+            }
 }
 
 /* Blocks are dealt whole, in order, to all ranks, and about evenly. */
@@ -221,6 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_have_what_one_process_has),
+        cmocka_unit_test(few_parts_are_left),
         cmocka_unit_test(blocks_are_dealt_evenly),
         cmocka_unit_test(a_swap_that_is_given_up_breaks),
     };

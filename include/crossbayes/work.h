@@ -81,7 +81,10 @@ XB_API xb_status xb_ranks_join(xb_ctx *ctx, const char *const *words, int64_t n_
 /* Ranks that joined work together from now on: all make the same calls with the same
  * arguments, and all get all results. Training, draws of predictions and such work are
  * divided among them if there is enough to do, and done by each otherwise; with `strict`,
- * training that cannot be divided is refused. Without other ranks nothing changes. */
+ * training that cannot be divided is refused. Without other ranks nothing changes.
+ * Ranks that outnumber the cores of their machine stand aside: there the call returns
+ * only when rank 0 leaves, with XB_E_ELSEWHERE, and xb_ranks_leave() is next. If the
+ * environment variable CROSSBAYES_OVERSUBSCRIBE is set, all ranks take part. */
 XB_API xb_status xb_ranks_together(xb_ctx *ctx, bool strict);
 /* Whether this process writes and prints: it is alone, or it is rank 0. */
 XB_API bool xb_ranks_first(const xb_ctx *ctx);

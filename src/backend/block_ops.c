@@ -253,7 +253,7 @@ static void run_backward(block_job *job, xb_real *dx, const xb_real *dy, const x
     }
     if (dx) job->kernel->pack_backward(job->packed, job->w, &job->shape);
     xb_op_run(&job->op, &split, backward_rows, job);
-    xb_shared_gradient(&job->op, job->w, job->slots, job->slot, split.count);
+    xb_shared_gradient(&job->op, job->slots, job->slot, split.count);
 }
 
 static void backward(const xb_run *run, const xb_layer *last, xb_real *dx,

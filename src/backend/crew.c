@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "backend/sums.h"
 #include "base/memory.h"
 
 xb_split xb_crew_blocks(int64_t batch)
@@ -28,6 +29,7 @@ xb_crew *xb_crew_create(xb_ctx *ctx, xb_comm *comm)
 void xb_crew_destroy(xb_crew *crew)
 {
     if (!crew) return;
+    xb_sums_destroy(crew->sums);
     free(crew->cut);
     free(crew);
 }

@@ -5,8 +5,9 @@
  * (split.h), and each rank has a run of neighbouring blocks. A layer whose pieces are the
  * blocks is dealt: a rank does its own pieces, and the sums over pieces, of weight
  * gradients and of batchnorm's statistics, are added in the tree of piece numbers by the
- * ranks that have them. So the bytes are those of one process. Layers that are not
- * dealt are run by every rank on all rows. The time of a step is maths M3. */
+ * ranks that have them (sums.h, batchnorm_ops.c). So the bytes are those of one process.
+ * Layers that are not dealt are run by every rank on all rows. The time of a step is
+ * maths M3. */
 #ifndef XB_BACKEND_CREW_H
 #define XB_BACKEND_CREW_H
 
@@ -15,10 +16,11 @@
 
 typedef struct xb_crew {
     xb_comm *comm;
-    xb_split blocks;    /* of the batch */
-    int64_t *cut;       /* [ranks + 1] first block of each rank */
-    int64_t *row;       /* [ranks + 1] the same in rows */
-    int64_t first, end; /* this rank's rows */
+    xb_split blocks;      /* of the batch */
+    int64_t *cut;         /* [ranks + 1] first block of each rank */
+    int64_t *row;         /* [ranks + 1] the same in rows */
+    int64_t first, end;   /* this rank's rows */
+    struct xb_sums *sums; /* of weight gradients (sums.h); NULL: a pass has none */
 } xb_crew;
 
 struct xb_run;

@@ -116,17 +116,22 @@ static void backward_rows(void *arg, int64_t piece, int64_t begin, int64_t end)
     op->run->kernels->local_input(dx, xx, x, rows * op->in, op->run->below);
 }
 
+static void add_gradient(const xb_op *op, const xb_real *sum, bool later)
+{
+    (void)later;
+    const xb_real *sigma = xb_op_sigma(op);
+    xb_op_add_mu(op, op->run->gradient.mu + op->offset, sum);
+    xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, sum + op->n,
+                    (const xb_real *[]){sigma, sigma + op->size}, 2); /* (N11) */
+}
+
 static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_real *x)
 {
     local_job job = job_of(op);
     xb_split split = split_of(op);
     job.dx = dx, job.dy = dy, job.x = x;
     xb_op_run(op, &split, backward_rows, &job);
-    xb_op_sum(op, job.slots, job.slot, split.count, 2 * op->n);
-    xb_op_add_mu(op, op->run->gradient.mu + op->offset, job.slots);
-    const xb_real *sigma = xb_op_sigma(op);
-    xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, job.slots + op->n,
-                    (const xb_real *[]){sigma, sigma + op->size}, 2); /* (N11) */
+    xb_op_gradient(op, job.slots, job.slot, split.count, 2 * op->n, add_gradient);
 }
 
 const xb_estimator_kind xb_estimator_local = {

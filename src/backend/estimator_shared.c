@@ -26,25 +26,34 @@ static int64_t scratch(const xb_op *op)
     return panels > whole ? panels : whole;
 }
 
+static bool is_drawn(const xb_op *op)
+{
+    return op->run->noise.sampler && xb_op_random(op);
+}
+
 const xb_real *xb_shared_weights(const xb_op *op)
 {
     xb_real *theta = op->run->scratch;
-    if (!op->run->noise.sampler || !xb_op_random(op)) return xb_op_mu(op);
+    if (!is_drawn(op)) return xb_op_mu(op);
     xb_z z = xb_op_z(op, theta + op->n);
     xb_op_draw(op, z, 0, 1, true);
     xb_op_theta(op, theta, z);
     return theta;
 }
 
-void xb_shared_gradient(const xb_op *op, const xb_real *w, xb_real *slots, int64_t slot,
-                        int64_t count)
+static void add_gradient(const xb_op *op, const xb_real *dw, bool later)
 {
-    const xb_real *z = op->run->scratch + op->n;
-    xb_op_sum(op, slots, slot, count, op->n);
-    xb_op_add_mu(op, op->run->gradient.mu + op->offset, slots);
-    if (w != xb_op_mu(op)) /* (N8) */
-        xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, slots,
-                        (const xb_real *[]){z, z + op->size}, 1);
+    const xb_z z = xb_op_z(op, op->run->scratch + op->n);
+    xb_op_add_mu(op, op->run->gradient.mu + op->offset, dw);
+    if (!is_drawn(op)) return;
+    if (later) xb_op_draw(op, z, 0, 1, true);
+    xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, dw,
+                    (const xb_real *[]){z.of[0], z.of[1]}, 1); /* (N8) */
+}
+
+void xb_shared_gradient(const xb_op *op, xb_real *slots, int64_t slot, int64_t count)
+{
+    xb_op_gradient(op, slots, slot, count, op->n, add_gradient);
 }
 
 static shared_job job_of(const xb_op *op)
@@ -99,7 +108,7 @@ static void backward(const xb_op *op, xb_real *dx, const xb_real *dy, const xb_r
     xb_split split = split_of(op);
     job.dx = dx, job.dy = dy, job.x = x;
     xb_op_run(op, &split, backward_rows, &job);
-    xb_shared_gradient(op, job.w, job.slots, job.slot, split.count);
+    xb_shared_gradient(op, job.slots, job.slot, split.count);
 }
 
 const xb_estimator_kind xb_estimator_shared = {

@@ -63,11 +63,16 @@ void xb_flip_add(const xb_flip *flip, xb_real *slot, int64_t row)
                                    1, 1, op->cout);
 }
 
+static void add_gradient(const xb_op *op, const xb_real *sum, bool later)
+{
+    const xb_z z = xb_op_z(op, op->run->scratch + op->n);
+    if (later) xb_op_draw(op, z, 0, 1, true);
+    xb_op_add_mu(op, op->run->gradient.mu + op->offset, sum);
+    xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, sum + op->n,
+                    (const xb_real *[]){z.of[0], z.of[1]}, 1);
+}
+
 void xb_flip_gradient(const xb_flip *flip, xb_real *slots, int64_t slot, int64_t count)
 {
-    const xb_op *op = flip->op;
-    xb_op_sum(op, slots, slot, count, 2 * op->n);
-    xb_op_add_mu(op, op->run->gradient.mu + op->offset, slots);
-    xb_op_add_sigma(op, op->run->gradient.sigma + op->offset, slots + op->n,
-                    (const xb_real *[]){flip->z, flip->z + op->size}, 1);
+    xb_op_gradient(flip->op, slots, slot, count, 2 * flip->op->n, add_gradient);
 }

@@ -18,7 +18,7 @@ typedef struct xb_flip {
 int64_t xb_flip_scratch(const xb_op *op);
 static inline int64_t xb_flip_slot(const xb_op *op) { return 4 * op->n; }
 
-/* Draws. */
+/* Draws. The memory is the run's scratch. */
 xb_flip xb_flip_of(const xb_op *op, xb_real *scratch);
 /* Makes the signs of these rows. */
 void xb_flip_signs(const xb_flip *flip, int64_t begin, int64_t end);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "backend/sums.h"
 #include "base/choice.h"
 #include "base/tree.h"
 
@@ -221,21 +222,27 @@ static void sum_range(void *arg, int64_t piece, int64_t begin, int64_t end)
 {
     (void)piece;
     const sum_job *job = arg;
+    const xb_crew *crew = job->op->run->crew;
     range_job range = {job, begin, end - begin};
-    xb_tree_add(job->count, add_slot, &range);
+    if (crew)
+        xb_comm_sum_own(crew->comm, job->count, crew->cut, add_slot, &range);
+    else
+        xb_tree_add(job->count, add_slot, &range);
 }
 
 void xb_op_sum(const xb_op *op, xb_real *slot, int64_t stride, int64_t count, int64_t n)
 {
-    const int64_t each = (int64_t)sizeof *slot;
-    const xb_crew *crew = op->run->crew;
     sum_job job = {op, slot, stride, count};
-    range_job whole = {&job, 0, n};
-    if (crew) {
-        xb_comm_sum(crew->comm, slot, stride * each, n * each, count, crew->cut, add_slot,
-                    &whole);
-        return;
-    }
     xb_split split = xb_split_of(n, count, XB_SPLIT_ANY);
     if (count > 1) xb_split_run(op->run->ctx, &split, sum_range, &job);
+}
+
+void xb_op_gradient(const xb_op *op, xb_real *slot, int64_t stride, int64_t count,
+                    int64_t n, xb_sum_fn use)
+{
+    xb_op_sum(op, slot, stride, count, n);
+    if (op->run->crew)
+        xb_sums_put(op, slot, stride, count, n, use);
+    else
+        use(op, slot, false);
 }

@@ -124,13 +124,18 @@ void xb_op_add_sigma(const xb_op *op, xb_real *sigma, const xb_real *dw,
 /* One draw for the batch, or mu itself where nothing is random; in the first 2 n of the
  * scratch. */
 const xb_real *xb_shared_weights(const xb_op *op);
-/* Its gradient: adds the sum of dw [n] over all slots, which is left in the first, to the
- * run's gradient. */
-void xb_shared_gradient(const xb_op *op, const xb_real *w, xb_real *slots, int64_t slot,
-                        int64_t count);
+/* Its gradient: adds the sum of dw [n] over all slots to the run's gradient. */
+void xb_shared_gradient(const xb_op *op, xb_real *slots, int64_t slot, int64_t count);
 
 /* Adds all slots, of n reals each and `stride` apart, in a tree: slot[0] becomes the sum,
- * the others are overwritten. If the layer is dealt, the ranks add together. */
+ * the others are overwritten. Not for dealt layers. */
 void xb_op_sum(const xb_op *op, xb_real *slot, int64_t stride, int64_t count, int64_t n);
+
+/* The same, and `use` then adds the sum to the run's gradient. If the layer is dealt, the
+ * sum is put off: the ranks add those of many layers together (sums.h). What else is in
+ * the scratch memory is lost by then, and `later` says so. */
+typedef void (*xb_sum_fn)(const xb_op *op, const xb_real *sum, bool later);
+void xb_op_gradient(const xb_op *op, xb_real *slot, int64_t stride, int64_t count,
+                    int64_t n, xb_sum_fn use);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct xb_run {
     /* What a linear layer does for its neighbours: the activation it applies to y, and
      * the one that made x, whose slope it multiplies dx by. */
     xb_act above, below;
-    const xb_crew *crew; /* while a layer that is dealt runs; else NULL */
+    xb_crew *crew; /* while a layer that is dealt runs; else NULL */
 } xb_run;
 
 /* The rows that this process runs a layer on. */

@@ -91,4 +91,20 @@ void xb_comm_share(xb_comm *comm, void *bytes, int64_t n);
 void xb_comm_sum(xb_comm *comm, void *slot, int64_t stride, int64_t n, int64_t count,
                  const int64_t *cut, xb_tree_fn add, void *arg);
 
+/* The same sum in two steps, so that many sums can be exchanged at once. First a rank
+ * adds those of its parts that the tree adds before any part of another rank. The parts
+ * that hold these sums are left; there are at most XB_COMM_LEFT of them. */
+enum { XB_COMM_LEFT = 64 };
+void xb_comm_sum_own(const xb_comm *comm, int64_t count, const int64_t *cut,
+                     xb_tree_fn add, void *arg);
+/* The numbers of the parts that are left to this rank, in their order; returns how many
+ * there are. */
+int64_t xb_comm_left(const xb_comm *comm, int64_t count, const int64_t *cut,
+                     int64_t part[XB_COMM_LEFT]);
+/* Then the ranks add what is left: slot i, of n bytes, is the i-th part that is left to
+ * this rank, and one more slot is room for those of others. `add` gets numbers of slots.
+ * Afterwards slot 0 is the sum on every rank. */
+void xb_comm_sum_left(xb_comm *comm, void *slot, int64_t stride, int64_t n, int64_t count,
+                      const int64_t *cut, xb_tree_fn add, void *arg);
+
 #endif

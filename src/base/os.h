@@ -114,7 +114,8 @@ double xb_os_memory(void); /* memory of the machine in bytes */
 
 /* ---- threads */
 
-int xb_os_cores(void); /* number of cores that this process may use */
+int xb_os_cores(void);         /* number of cores that this process may use */
+int xb_os_machine_cores(void); /* and that the machine has */
 
 /* The new thread starts with all signals blocked, because they are for the calling
  * thread. */

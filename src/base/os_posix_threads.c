@@ -38,7 +38,12 @@ int xb_os_cores(void)
     cpu_set_t mine;
     if (sched_getaffinity(0, sizeof mine, &mine) == 0) return CPU_COUNT(&mine);
 #endif
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return xb_os_machine_cores();
+}
+
+int xb_os_machine_cores(void)
+{
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
 }
 

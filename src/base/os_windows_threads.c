@@ -88,6 +88,13 @@ int xb_os_cores(void)
     return __builtin_popcountll((unsigned long long)mine);
 }
 
+int xb_os_machine_cores(void)
+{
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    return info.dwNumberOfProcessors > 0 ? (int)info.dwNumberOfProcessors : 1;
+}
+
 typedef struct beginning {
     void *(*work)(void *);
     void *arg;

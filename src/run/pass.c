@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "backend/linear.h"
+#include "backend/sums.h"
 #include "base/memory.h"
 #include "run/chains.h"
 #include "run/fuse.h"
@@ -293,7 +294,8 @@ xb_status xb_pass_join(xb_ctx *ctx, xb_pass *pass, xb_comm *comm)
 {
     if (pass->chain || !pass->run.backend->host || !pass->opt.gradients) return XB_OK;
     pass->crew = xb_crew_create(ctx, comm);
-    return pass->crew ? XB_OK : XB_E_MEMORY;
+    if (!pass->crew) return XB_E_MEMORY;
+    return xb_sums_create(ctx, pass->crew, pass->net, pass->opt.batch);
 }
 
 bool xb_pass_is_dealt(xb_pass *pass, int64_t batch)
@@ -467,6 +469,7 @@ static void backward_layers(xb_pass *pass, xb_real *dx)
                             wanted ? pass->gradient[turn] : NULL, from,
                             input_of(pass, here), y);
     }
+    if (pass->crew) xb_sums_finish(pass->crew);
     const xb_backend *b = pass->run.backend;
     if (dx)
         b->copy(b, dx, pass->gradient[turn],

@@ -170,7 +170,8 @@ static bool all_done(xb_ranks *r, const xb_work *work, int64_t *results)
 {
     bool all = true;
     xb_os_lock_take(&r->lock);
-    for (int i = 1; i < r->comm.size; i++) all = all && r->state[i].done > work->number;
+    for (int i = 1; i < r->by->size; i++)
+        all = all && (r->state[i].done > work->number || !xb_rank_takes_part(r, i));
     all = all || r->failed != XB_OK;
     xb_os_lock_give(&r->lock);
     *results = 0;
@@ -210,11 +211,13 @@ static void destroy(xb_comm *comm)
 {
     xb_ranks *r = (xb_ranks *)comm;
     xb_rank_serve_end(r);
-    for (int64_t i = 0; r->state && i < comm->size; i++) {
+    for (int i = 0; r->state && i < r->by->size; i++) {
         free(r->state[i].joined);
         free(r->state[i].inputs);
     }
     free(r->state);
+    free(r->aside);
+    free(r->seat);
     free(r->inputs);
     xb_os_lock_destroy(&r->lock);
     xb_os_lock_destroy(&r->wire);
@@ -249,12 +252,13 @@ static xb_status create(xb_ctx *ctx, xb_ranks **out)
     XB_TRY(load(ctx, &by));
     xb_ranks *r = xb_new(ctx, 1, sizeof *r);
     xb_rank_state *state = xb_new(ctx, by->size, sizeof *state);
-    if (!r || !state) {
+    bool *aside = xb_new(ctx, by->size, sizeof *aside);
+    if (!r || !state || !aside) {
         by->abort(1);
         return XB_E_MEMORY; /* not reached: abort() does not return */
     }
     for (int i = 0; i < by->size; i++) state[i].asked = -1;
-    *r = (xb_ranks){.by = by, .state = state, .looked = xb_os_seconds()};
+    *r = (xb_ranks){.by = by, .state = state, .aside = aside, .looked = xb_os_seconds()};
     xb_os_lock_init(&r->lock);
     xb_os_lock_init(&r->wire);
     r->comm = (xb_comm){.word = "ranks",
@@ -290,7 +294,7 @@ static xb_status introduce(xb_ctx *ctx, char **out, const char *const *words, in
 static void meet(xb_ranks *r, const char *own)
 {
     const size_t build = strcspn(own, "\n");
-    for (int i = 1; i < r->comm.size;) {
+    for (int i = 1; i < r->by->size;) {
         xb_os_lock_take(&r->lock);
         const char *other = r->state[i].joined;
         if (other && strncmp(other, own, build + 1) != 0)
@@ -306,31 +310,50 @@ static void meet(xb_ranks *r, const char *own)
     }
 }
 
-/* Rank 0 tells all ranks to begin or to leave, and which process it is. */
+/* Rank 0 tells all ranks to begin or to leave, which process it is itself, and which
+ * ranks stand aside. */
 static void say_begin(xb_ranks *r)
 {
     const uint64_t machine = xb_os_machine();
-    const xb_rank_head head = {XB_RANK_GO, xb_os_process(), r->failed != XB_OK,
-                               sizeof machine};
-    for (int i = 1; i < r->comm.size; i++) xb_rank_send(r, i, head, &machine);
+    const bool failed = r->failed != XB_OK;
+    const xb_rank_head head = {XB_RANK_GO, xb_os_process(), failed, sizeof machine};
+    const xb_rank_head list = {XB_RANK_GO, 0, 0, r->by->size};
+    for (int i = 1; i < r->by->size; i++) {
+        xb_rank_send(r, i, head, &machine);
+        if (!failed) xb_rank_send(r, i, list, r->aside);
+    }
 }
 
-/* Another rank sends its build and command, and waits until rank 0 lets it begin. */
+/* Another rank learns which ranks stand aside. */
+static bool hear_list(xb_ranks *r)
+{
+    xb_rank_message m = {0};
+    const bool got = xb_rank_await(r, &m) && m.head.size == r->by->size;
+    if (got) memcpy(r->aside, m.bytes, (size_t)r->by->size * sizeof *r->aside);
+    free(m.bytes);
+    return got;
+}
+
+/* Another rank sends its place, build and command, and waits until rank 0 lets it
+ * begin. */
 static xb_status introduce_to_first(xb_ctx *ctx, xb_ranks *r, const char *own)
 {
     uint64_t machine = 0;
     xb_rank_message m = {0};
-    xb_rank_send(r, 0,
-                 (xb_rank_head){XB_RANK_JOIN, (int64_t)xb_os_machine(), xb_os_process(),
-                                (int64_t)strlen(own)},
-                 own);
+    const int64_t here = (int64_t)xb_os_machine();
+    xb_rank_send(r, 0, (xb_rank_head){XB_RANK_PLACE, here, xb_os_machine_cores(), 0},
+                 NULL);
+    xb_rank_send(
+        r, 0, (xb_rank_head){XB_RANK_JOIN, here, xb_os_process(), (int64_t)strlen(own)},
+        own);
     const bool got = xb_rank_await(r, &m);
     if (got && m.head.size == sizeof machine) memcpy(&machine, m.bytes, sizeof machine);
     if (machine == xb_os_machine() && xb_os_process_lives(m.head.work))
         r->process = m.head.work;
     free(m.bytes);
-    return got && m.head.item == 0 ? XB_OK
-                                   : xb_fail(ctx, XB_E_ARGUMENT, "rank 0 does not begin");
+    return got && m.head.item == 0 && hear_list(r)
+               ? XB_OK
+               : xb_fail(ctx, XB_E_ARGUMENT, "rank 0 does not begin");
 }
 
 static xb_status greet(xb_ctx *ctx, xb_ranks *r, const char *own)
@@ -338,7 +361,9 @@ static xb_status greet(xb_ctx *ctx, xb_ranks *r, const char *own)
     if (r->comm.rank != 0) return introduce_to_first(ctx, r, own);
     if (!xb_rank_serve(r))
         return xb_fail(ctx, XB_E_MEMORY, "cannot start a thread for the ranks");
+    r->state[0].machine = xb_os_machine();
     meet(r, own);
+    xb_ranks_choose_aside(r);
     say_begin(r);
     return r->failed == XB_OK ? XB_OK : xb_fail(ctx, r->failed, "%s", r->message);
 }
@@ -361,16 +386,17 @@ static bool all_ended(xb_ranks *r)
 {
     bool all = true;
     xb_os_lock_take(&r->lock);
-    for (int i = 1; i < r->comm.size; i++) all = all && r->state[i].ended;
+    for (int i = 1; i < r->by->size; i++) all = all && r->state[i].ended;
     xb_os_lock_give(&r->lock);
     return all;
 }
 
-/* Rank 0 tells the ranks that still work to end soon. */
-static void tell_to_stop(xb_ranks *r)
+/* Rank 0 tells the ranks that stand aside to end and, after a failure, those that still
+ * work, too. */
+static void tell_to_stop(xb_ranks *r, bool failed)
 {
-    for (int i = 1; i < r->comm.size; i++)
-        if (!r->state[i].ended)
+    for (int i = 1; i < r->by->size; i++)
+        if (!r->state[i].ended && (failed || !xb_rank_takes_part(r, i)))
             xb_rank_send(r, i, (xb_rank_head){XB_RANK_STOP, 0, 0, 0}, NULL);
 }
 
@@ -382,7 +408,7 @@ static void dismiss(xb_ranks *r, int64_t code)
     xb_os_lock_take(&r->lock);
     r->stopping = true;
     xb_rank_answer(r);
-    if (code != 0) tell_to_stop(r);
+    tell_to_stop(r, code != 0);
     const bool died = r->died;
     xb_os_lock_give(&r->lock);
     if (died) r->by->abort(1);
@@ -390,7 +416,7 @@ static void dismiss(xb_ranks *r, int64_t code)
         if (code != 0 && xb_os_seconds() - begin > patience) r->by->abort((int)code);
         r->by->rest(500);
     }
-    for (int i = 1; i < r->comm.size; i++)
+    for (int i = 1; i < r->by->size; i++)
         xb_rank_send(r, i, (xb_rank_head){XB_RANK_GO, 0, code, 0}, NULL);
     xb_rank_serve_end(r);
 }
@@ -439,7 +465,7 @@ xb_status xb_ranks_together(xb_ctx *ctx, bool strict)
     if (!ctx->comm || ctx->comm->destroy != destroy) return XB_OK;
     ctx->comm->together = true;
     ctx->comm->strict = strict;
-    return XB_OK;
+    return xb_ranks_sit_down(ctx, (xb_ranks *)ctx->comm);
 }
 
 bool xb_ranks_first(const xb_ctx *ctx) { return xb_comm_first(ctx); }

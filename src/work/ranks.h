@@ -2,9 +2,9 @@
  * between them. Rank 0 hands out items and collects results; a separate thread answers
  * the others, so that rank 0 can compute like them.
  *
- * A message is a head followed by its bytes. Ranks send JOIN, INPUTS, ASK, RESULT, DONE
- * and END to rank 0; it sends GO, GIVE and STOP to them. Numbers that ranks swap while
- * they work together (base/comm.h) use a separate channel. */
+ * A message is a head followed by its bytes. Ranks send PLACE, JOIN, INPUTS, ASK, RESULT,
+ * DONE and END to rank 0; it sends GO, GIVE and STOP to them. Numbers that ranks swap
+ * while they work together (base/comm.h) use a separate channel. */
 #ifndef XB_DEAL_RANKS_H
 #define XB_DEAL_RANKS_H
 
@@ -12,6 +12,7 @@
 #include "work/ranks_module.h"
 
 typedef enum xb_rank_word {
+    XB_RANK_PLACE,  /* its machine and the number of its cores */
     XB_RANK_JOIN,   /* build and command line */
     XB_RANK_INPUTS, /* files that were read, with their checksums */
     XB_RANK_ASK,    /* request for an item of the work */
@@ -41,6 +42,8 @@ typedef struct xb_rank_state {
     bool ended, blamed;    /* it has left; it has failed */
     int64_t code;          /* its exit code, once it has left */
     int64_t process;       /* its number on this machine; 0: it is on another one */
+    uint64_t machine;
+    int64_t cores; /* of its machine */
 } xb_rank_state;
 
 typedef struct xb_ranks {
@@ -50,6 +53,8 @@ typedef struct xb_ranks {
     double looked;   /* time of the last check of the other ranks, s */
     bool met;        /* inputs were compared */
     int64_t process; /* rank 0's number on this machine; 0: it is on another one */
+    bool *aside;     /* [by->size] ranks that leave it to others to work together */
+    int *seat; /* [comm.size] the others, in their order, while they do; else NULL */
     /* rank 0 alone, under `lock`: */
     xb_os_lock lock;
     xb_rank_state *state; /* [size] */
@@ -87,6 +92,18 @@ void xb_rank_blame(xb_ranks *r, int rank, xb_status status, const char *why);
 void xb_rank_watch(xb_ranks *r);
 /* With the lock held: the next item of the open piece of work. */
 bool xb_rank_next_item(xb_ranks *r, int64_t work, int64_t *item);
+
+/* ranks_aside.c: ranks that outnumber the cores of their machine. Rank 0 chooses them
+ * once all have joined. */
+void xb_ranks_choose_aside(xb_ranks *r);
+/* This rank has its seat among those that work together; one that stands aside waits
+ * here until the job is over, and then returns XB_E_ELSEWHERE. */
+xb_status xb_ranks_sit_down(xb_ctx *ctx, xb_ranks *r);
+/* Whether rank 0 waits for this rank's part of work that ranks do together. */
+static inline bool xb_rank_takes_part(const xb_ranks *r, int rank)
+{
+    return !r->comm.together || !r->aside[rank];
+}
 
 /* ranks_together.c: numbers between ranks that work together. */
 void xb_ranks_make_together(xb_ranks *r);

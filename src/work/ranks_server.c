@@ -22,7 +22,7 @@ bool xb_rank_next_item(xb_ranks *r, int64_t work, int64_t *item)
 
 void xb_rank_answer(xb_ranks *r)
 {
-    for (int i = 1; i < r->comm.size; i++) {
+    for (int i = 1; i < r->by->size; i++) {
         const int64_t work = r->state[i].asked;
         const bool later = work >= r->opened && !r->stopping && r->failed == XB_OK;
         if (work < 0 || later) continue;
@@ -51,7 +51,7 @@ static void name_difference(char *out, size_t size, const char *a, const char *b
 void xb_rank_compare_inputs(xb_ranks *r)
 {
     char why[XB_MESSAGE_MAX];
-    for (int i = 1; r->inputs && i < r->comm.size; i++) {
+    for (int i = 1; r->inputs && i < r->by->size; i++) {
         xb_rank_state *s = &r->state[i];
         if (!s->inputs || s->blamed || strcmp(s->inputs, r->inputs) == 0) continue;
         name_difference(why, sizeof why, r->inputs, s->inputs);
@@ -64,7 +64,7 @@ void xb_rank_compare_inputs(xb_ranks *r)
 void xb_rank_watch(xb_ranks *r)
 {
     char why[80];
-    for (int i = 1; i < r->comm.size; i++) {
+    for (int i = 1; i < r->by->size; i++) {
         xb_rank_state *s = &r->state[i];
         if (s->ended || s->process == 0 || xb_os_process_lives(s->process)) continue;
         snprintf(why, sizeof why, "its process, number %lld, has died",
@@ -98,6 +98,10 @@ static void take(xb_ranks *r, xb_rank_message *m)
 {
     xb_rank_state *s = &r->state[m->from];
     switch ((xb_rank_word)m->head.word) {
+    case XB_RANK_PLACE:
+        s->machine = (uint64_t)m->head.work;
+        s->cores = m->head.item;
+        break;
     case XB_RANK_JOIN:
         keep(&s->joined, m);
         if ((uint64_t)m->head.work == xb_os_machine() &&
@@ -124,10 +128,19 @@ static void take(xb_ranks *r, xb_rank_message *m)
     xb_rank_answer(r);
 }
 
+/* With the lock held: how long the thread may rest while no message comes, in
+ * microseconds. While ranks exchange numbers together, nobody waits for an answer, and
+ * each time that the thread wakes takes a core from a rank, for which the others wait. */
+static int longest_rest(const xb_ranks *r)
+{
+    enum { ITEMS = 1000, NUMBERS = 10000 };
+    return r->comm.together && !r->work && !r->stopping ? NUMBERS : ITEMS;
+}
+
 static void *serve(void *arg)
 {
-    enum { QUICK = 50, SLOW = 1000 }; /* microseconds */
-    const double patience = 0.02;     /* seconds between two looks at who lives */
+    enum { QUICK = 50 };          /* microseconds */
+    const double patience = 0.02; /* seconds between two looks at who lives */
     xb_ranks *r = arg;
     int from, rest = QUICK;
     double watched = xb_os_seconds();
@@ -142,9 +155,10 @@ static void *serve(void *arg)
             watched = xb_os_seconds();
         }
         leave = r->leave && !there;
+        const int longest = longest_rest(r);
         xb_os_lock_give(&r->lock);
         free(m.bytes);
-        rest = there ? QUICK : rest < SLOW ? rest + QUICK : SLOW;
+        rest = there ? QUICK : rest + QUICK < longest ? rest + QUICK : longest;
         if (!there) r->by->rest(rest);
     }
     return NULL;

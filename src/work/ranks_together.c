@@ -58,8 +58,8 @@ static bool swap(xb_comm *comm, int64_t to, const void *out, int64_t n, int64_t 
     const char *give = out;
     char *take = in;
     for (bool done = false; !done;) {
-        const xb_swap piece = {.to = to >= 0 && n > 0 ? (int)to : -1,
-                               .from = from >= 0 && m > 0 ? (int)from : -1,
+        const xb_swap piece = {.to = to >= 0 && n > 0 ? r->seat[to] : -1,
+                               .from = from >= 0 && m > 0 ? r->seat[from] : -1,
                                .out = give,
                                .in = take,
                                .out_size = piece_of(n),
