@@ -21,7 +21,8 @@ import schemata
 
 MANY_USERS = 12  # more sources are not compiled again to note who uses a header
 NEAR = 2         # what a place's byte has where both forms differed
-ERROR = re.compile(r"^(\S+?):\d+(?::\d+)?: error", re.M)
+ERROR = re.compile(r"^(\S+?):(\d+)(?::\d+)?: error", re.M)
+SWITCH = re.compile(r"XB_(?:AT|BOTH|TRUTH)\((\d+),")
 
 
 class Switched:
@@ -78,14 +79,14 @@ class Switched:
             with concurrent.futures.ThreadPoolExecutor(self.at_once) as pool:
                 wrong = set().union(*pool.map(self.compile_one, sorted(wanted)))
             wanted = set()
-            for file in wrong:
+            for file in {file for file, _ in wrong}:
                 wanted |= set(self.build.sources(file))
-                self.alone |= set(self.files[file])
+                self.alone |= {number for name, number in wrong if name == file}
                 self.write(file)
             wanted = {s for s in wanted if not s.endswith(rebuild.BEYOND)}
 
     def compile_one(self, source):
-        """Compiles it; returns the files whose breakages cannot be switched."""
+        """Compiles it; returns the breakages that cannot be switched, {(file, number)}."""
         inside = pathlib.Path(source).relative_to(rebuild.ROOT)
         theirs = self.build.object_of(source)
         ours = self.room / "objects" / pathlib.Path(theirs).name
@@ -106,17 +107,24 @@ class Switched:
             self.made[theirs] = ours
             stamp.write_text(made_from)
             return set()
-        places = ERROR.findall(result.stderr), re.findall(r"(\S+?):\d+", result.stderr)
-        wrong = next(filter(None, (self.to_blame(paths) for paths in places)), None)
+        places = ERROR.findall(result.stderr), re.findall(r"(\S+?):(\d+)", result.stderr)
+        wrong = next(filter(None, (self.to_blame(found) for found in places)), None)
         if not wrong:
             raise rebuild.Invalid(f"{source} does not compile:\n{result.stderr[-2000:]}")
         return wrong
 
-    def to_blame(self, paths):
-        """Those of our files that may be why something does not compile."""
-        names = {path.removeprefix(f"{self.room}/") for path in paths}
-        return {file for file in names & set(self.files)
-                if not self.alone >= set(self.files[file])}
+    def to_blame(self, places):
+        """The breakages at places of our files where something does not compile, or all of
+        these files: {(file, number)}."""
+        wrong = set()
+        for path, line in places:
+            file = path.removeprefix(f"{self.room}/")
+            if file not in self.files:
+                continue
+            text = (self.room / file).read_text().splitlines()[int(line) - 1]
+            here = {int(number) for number in SWITCH.findall(text)}
+            wrong |= {(file, n) for n in (here or set(self.files[file])) - self.alone}
+        return wrong
 
     def archive(self):
         """The libraries with the objects made here."""
