@@ -28,7 +28,7 @@ import sys
 import tempfile
 
 TOLERANCE, SMALLEST = 2e-3, 1e-13
-FUSED = ("study_array", "study_scalar")
+FUSED = ("study_array", "study_scalar", "study_utkface")
 SECONDS = 280  # of a command
 LONG, FIRST = 8, 3  # lines of a table that is shortened, and of its beginning that are shown
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])")
