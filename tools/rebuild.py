@@ -181,13 +181,16 @@ def replaced(build, test, instead):
 
 
 def is_asleep(session):
-    """True if no process of the session runs, waits for a core, or was stopped by a signal."""
-    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+    """True if no thread of the session runs, waits for a core, or was stopped by a signal."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            state, *fields = path.read_text().rpartition(")")[2].split()
+            if int((process / "stat").read_text().rpartition(")")[2].split()[3]) != session:
+                continue
+            states = {(thread / "stat").read_text().rpartition(")")[2].split()[0]
+                      for thread in (process / "task").iterdir()}
         except OSError:  # it has just ended
             continue
-        if int(fields[2]) == session and state in "RDT":
+        if states & {"R", "D", "T"}:
             return False
     return True
 
