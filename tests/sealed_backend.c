@@ -159,8 +159,9 @@ static void read_images(xb_real *to, const uint8_t *from, const int32_t *row,
             const int64_t column = j % shape.w;
             const int64_t pixel = at < 0 ? j - column + shape.w - 1 - column : j;
             for (int64_t c = 0; c < shape.c; c++)
-                *to++ = (xb_real)(from[(image * shape.h * shape.w + pixel) * shape.c + c] /
-                                  255.0);
+                *to++ =
+                    (xb_real)(from[(image * shape.h * shape.w + pixel) * shape.c + c] /
+                              255.0);
         }
     }
 }

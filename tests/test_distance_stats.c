@@ -104,10 +104,10 @@ static void blocks_do_not_count_themselves(void **state)
         for (int out = -1; out < s.blocks; out++) {
             if (s.blocks - (out >= 0) < 2) continue;
             assert_close_floor(energy_by_pool(&s, out, true),
-                         by_definition(&s, 1, out, true, false), 1e-12, 1);
+                               by_definition(&s, 1, out, true, false), 1e-12, 1);
         }
         assert_close_floor(energy_by_pool(&s, -1, false),
-                     by_definition(&s, 1, -1, false, false), 1e-12, 1);
+                           by_definition(&s, 1, -1, false, false), 1e-12, 1);
     }
 }
 
@@ -150,17 +150,18 @@ static void exponents_and_partners(void **state)
 {
     (void)state;
     static const double exponents[] = {0.5, 1, 1.2, 1.5};
-    static const int shapes[][2] = {{2, 1}, {5, 1}, {8, 4}, {11, 3}}; /* distinct values */
+    static const int shapes[][2] = {
+        {2, 1}, {5, 1}, {8, 4}, {11, 3}}; /* distinct values */
     for (int k = 0; k < XB_COUNT(shapes); k++)
         for (int i = 0; i < XB_COUNT(exponents); i++)
             for (int paired = 0; paired < 2; paired++) {
                 sample s = make_sample(shapes[k][0], shapes[k][1], 0.3);
                 double e = exponents[i];
                 assert_close_floor(energy_by_blocks(&s, e, -1, paired),
-                             by_definition(&s, e, -1, false, paired), 1e-12, 1);
+                                   by_definition(&s, e, -1, false, paired), 1e-12, 1);
                 if (s.blocks > 2)
                     assert_close_floor(energy_by_blocks(&s, e, 1, paired),
-                                 by_definition(&s, e, 1, false, paired), 1e-12, 1);
+                                       by_definition(&s, e, 1, false, paired), 1e-12, 1);
             }
     sample single = make_sample(1, 1, 0.3);
     assert_true(isnan(energy_by_blocks(&single, 1.5, -1, false)));

@@ -1,6 +1,6 @@
-/* test_npy_head.c: the header of a .npy file is the one that NumPy writes, for every length
- * of the text: a dictionary, blanks that leave 21 digits for the first length, blanks up to
- * a multiple of 64 bytes, a line feed (numpy.lib.format, version 1.0). */
+/* test_npy_head.c: the header of a .npy file is the one that NumPy writes, for every
+ * length of the text: a dictionary, blanks that leave 21 digits for the first length,
+ * blanks up to a multiple of 64 bytes, a line feed (numpy.lib.format, version 1.0). */
 #include "xbtest.h"
 
 #include <stdio.h>
@@ -40,7 +40,8 @@ static void headers_are_numpys(void **state)
             for (int64_t length = 0; length < (int64_t)1e17; length = 10 * length + 7) {
                 xb_npy_head h = {.ndim = dimensions, .fortran = dimensions % 2 == 0};
                 snprintf(h.type, sizeof h.type, "%s", types[t]);
-                for (int i = 0; i < dimensions; i++) h.shape[i] = i ? length / (1 + i) : length;
+                for (int i = 0; i < dimensions; i++)
+                    h.shape[i] = i ? length / (1 + i) : length;
                 char got[512], expected[1024];
                 size_t size = expected_head(expected, &h);
                 assert_true(size <= sizeof got);
@@ -48,7 +49,8 @@ static void headers_are_numpys(void **state)
                 assert_memory_equal(got, expected, size);
                 sizes[size / 64 < 3 ? size / 64 : 3]++;
             }
-    for (int i = 1; i < 4; i++) assert_true(i == 1 || sizes[i] > 10); /* both sides of 64 k */
+    for (int i = 1; i < 4; i++)
+        assert_true(i == 1 || sizes[i] > 10); /* both sides of 64 k */
 }
 
 int main(void)

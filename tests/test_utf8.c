@@ -1,6 +1,6 @@
 /* test_utf8.c: which bytes are UTF-8, against an encoder and a decoder written from the
- * definition: every code point, every pair of bytes, and all sequences of four bytes at the
- * ends of the ranges of Unicode's table 3-7. */
+ * definition: every code point, every pair of bytes, and all sequences of four bytes at
+ * the ends of the ranges of Unicode's table 3-7. */
 #include "xbtest.h"
 
 #include "crossbayes/extend.h"
@@ -53,9 +53,9 @@ static void other_bytes_are_refused(void **state)
             const unsigned char text[3] = {(unsigned char)a, (unsigned char)b, 0};
             assert_int_equal(xb_utf8_size((const char *)text), decoded_size(text));
         }
-    static const unsigned char ends[] = {0x01, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF,
-                                         0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE,
-                                         0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF};
+    static const unsigned char ends[] = {
+        0x01, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF,
+        0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF};
     enum { N = sizeof ends };
     for (int k = 0; k < N * N * N * N; k++) {
         const unsigned char text[5] = {ends[k % N], ends[k / N % N], ends[k / N / N % N],
