@@ -149,6 +149,31 @@ static void gather(const xb_backend *b, void *to, const void *from, const int32_
     INSIDE(xb_backend_host.gather(b, to, from, row, rows, bytes));
 }
 
+/* Images as numbers, read by a device itself (V16): the plain form of what a GPU does. */
+static void read_images(xb_real *to, const uint8_t *from, const int32_t *row,
+                        int64_t rows, xb_shape shape)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t at = row ? row[i] : i, image = at < 0 ? ~at : at;
+        for (int64_t j = 0; j < shape.h * shape.w; j++) {
+            const int64_t column = j % shape.w;
+            const int64_t pixel = at < 0 ? j - column + shape.w - 1 - column : j;
+            for (int64_t c = 0; c < shape.c; c++)
+                *to++ =
+                    (xb_real)(from[(image * shape.h * shape.w + pixel) * shape.c + c] /
+                              255.0);
+        }
+    }
+}
+
+static void pixels(const xb_backend *b, xb_real *to, const uint8_t *from,
+                   const int32_t *row, int64_t rows, xb_shape shape)
+{
+    (void)b;
+    own(to), own(from), own(row);
+    INSIDE(read_images(to, from, row, rows, shape));
+}
+
 /* ---- layers */
 
 static void own_run(const xb_run *run)
@@ -362,6 +387,7 @@ static void make(void)
         .clear = clear,
         .fill = fill,
         .gather = gather,
+        .pixels = pixels,
         .dense = seal_dense(),
         .conv = seal_conv(),
         .maxpool = seal_maxpool(),

@@ -79,6 +79,30 @@ static void levels_move_mean_and_width(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* (X7) Cells set to the same width have different ones: lognormal factors of mean 1. */
+static void widths_spread(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = tied_model(ctx, "pair");
+    xb_array array = test_array("ideal");
+    const double s = array.sigma_spread = 0.3;
+    xb_analog *a = analog_of(ctx, m, &array);
+    const xb_tensor *t = xb_net_tensor_at(m->net, 2);
+    const double n = (double)t->size;
+    double sum = 0, square = 0;
+    for (int64_t i = t->offset; i < t->offset + t->size; i++) {
+        assert_true(a->mu[i] == m->mu[i]);
+        const double z = log((double)a->sigma[i] / (double)m->sigma[i]);
+        sum += z, square += z * z;
+    }
+    assert_close_floor(sum / n, -0.5 * s * s, 5 * s / sqrt(n), 1);
+    assert_close(sqrt(square / n - sum / n * sum / n), s, 5 / sqrt(2 * n));
+    xb_analog_destroy(a);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 /* A missed write of 2 % of the range on each of three cells: sqrt(3) times that over the
  * scale in the mean, but for states at an end, and widths that are no longer the model's.
  */
@@ -277,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_does_not_apply_changes_nothing),
         cmocka_unit_test(levels_move_mean_and_width),
+        cmocka_unit_test(widths_spread),
         cmocka_unit_test(missed_writes_add_up),
         cmocka_unit_test(wires_take_mean_and_width),
         cmocka_unit_test(cells_age),

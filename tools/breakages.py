@@ -59,7 +59,8 @@ def broken(root, file, place):
     number, old_line = line_at(text, start)
     _, new_line = line_at(changed, start)
     return {"name": f"line {number}: {old_line} -> {new_line}", "file": file, "tests": [],
-            "old": [old_line], "new": [new_line], "text": changed, "line": number}
+            "old": [old_line], "new": [new_line], "text": changed, "line": number,
+            "place": place}
 
 
 def draw(root, seed):

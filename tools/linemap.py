@@ -37,6 +37,7 @@ def digest(paths):
     return all_of.hexdigest()[:16]
 
 
+@functools.lru_cache(maxsize=None)
 def product_digest():
     return digest(path for part in PARTS for path in (rebuild.ROOT / part).rglob("*.[ch]"))
 

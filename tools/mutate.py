@@ -9,41 +9,40 @@ fails, crashes or takes ten times its usual CPU time has caught it. Ends with 1 
 than 95 % are caught.
 --fits runs nothing: it looks whether every breakage still has its place in the sources.
 
---random N draws N breakages instead (breakages.py, --seed S). linemap.py knows which tests
-execute the broken line: these run, the shortest and those most about its file first, up to
-the first that fails or until they have taken --seconds of CPU time (so the rate is a lower
-bound); a line that no test executes has survived at once. A breakage that does not compile,
-or leaves the machine code as it was, is drawn again. --sanitized BUILD2 shows what these
-tests let pass to their sanitised forms: an index one too far changes no result. Results are
-kept in BUILD/mutants.json, so that a run that was interrupted, or ended by --minutes, goes
-on; survivors are shown to tests that changed since. survivors.txt explains those that no
-test can notice; ends with 1 if fewer than 90 % of the others are caught.
+--random N draws N breakages instead (breakages.py, --seed S) and compiles them all into one
+build (switched.py), so that a test is linked once. The tests where a breakage makes a
+difference run with it, the shortest first, up to the first that fails or until they have
+taken --seconds of CPU time (so the rate is a lower bound); what makes no difference in any
+test has survived at once. Breakages that do not compile, or leave the machine code as it was,
+do not count. --sanitized BUILD2 shows what these tests let pass to their sanitised forms: an
+index one too far changes no result. Results are kept in BUILD/mutants.json, so that a run
+that was interrupted, or ended by --minutes, goes on; survivors are shown to tests that
+changed since. survivors.txt explains those that no test can notice; ends with 1 if fewer than
+90 % of the others are caught.
 """
 import argparse
 import concurrent.futures
-import hashlib
-import json
+import itertools
 import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 
 import breakages
 import linemap
+import random_judge
 import rebuild
+from random_judge import SAME
 from rebuild import ROOT, Invalid
 
 LIST = ROOT / "tools" / "mutations.txt"
 EXPLAINED = ROOT / "tools" / "survivors.txt"
 ENOUGH, ENOUGH_RANDOM = 0.95, 0.9
 NAMED_SECONDS = 300  # CPU seconds of a test whose usual time is not known
-SANITIZED_USUAL, SANITIZED_SLOWER = 3, 10  # times the optimised test's time: usual, at most
+SANITIZED_SLOWER = 10  # times the optimised test's time
 RANDOM_SECONDS = 60  # CPU seconds of the tests that a random breakage is shown to
-SAME = "same code"   # what takes the place of a test's name where there is nothing to catch
 
 
 def read_list(path=LIST):
@@ -75,9 +74,9 @@ def break_text(mutant):
 class Judge:
     """Says which test catches a breakage."""
 
-    def __init__(self, build, lines, sanitized=False, seconds=float("inf")):
+    def __init__(self, build, lines=None, sanitized=False):
         self.build, self.lines, self.tests = build, lines, build.tests(".")
-        self.sanitized, self.most_seconds = sanitized, seconds
+        self.sanitized = sanitized
 
     def notices(self, name, made, room):
         """True if the test fails with the broken objects."""
@@ -97,13 +96,11 @@ class Judge:
                                      self.build.folder, limit_memory=not self.sanitized)
         return status not in (0, 77)
 
-    def random(self, mutant, passed, note):
-        """The test that catches a random breakage; None: none; SAME: nothing is broken.
-        `passed`, {test: its digest}, are not run again; each that is added is noted."""
-        names = [name for name in self.runnable(mutant)
-                 if passed.get(self.known_as(name)) != linemap.test_digest(name)]
-        if not names and passed:
-            return None
+    def alone(self, mutant, names):
+        """The test of `names` that catches a breakage built by itself; None: none; SAME:
+        nothing is broken."""
+        names = [n for n in names if n in self.tests
+                 and (not self.sanitized or is_built(self.tests[n]))]
         with tempfile.TemporaryDirectory(prefix="xb-mutant-") as name:
             room = pathlib.Path(name)
             try:
@@ -114,26 +111,7 @@ class Judge:
                     code(ours, room) == code(self.build.folder / theirs, room)
                     for theirs, ours in made.items()):
                 return SAME
-            for name in names:
-                if self.notices(name, made, room):
-                    return name
-                passed[self.known_as(name)] = linemap.test_digest(name)
-                note(passed)
-            return None
-
-    def known_as(self, name):
-        return f"{name} sanitised" if self.sanitized else name
-
-    def runnable(self, mutant):
-        """The tests of this build that execute the broken line, as many as there is time for."""
-        chosen, seconds = [], 0
-        for name in self.lines.tests_of(mutant["file"], mutant["line"]):
-            seconds += self.lines.seconds[name] * (SANITIZED_USUAL if self.sanitized else 1)
-            if seconds > self.most_seconds and chosen:
-                break
-            if name in self.tests and (not self.sanitized or is_built(self.tests[name])):
-                chosen.append(name)
-        return chosen
+            return self.first(names, made, room)
 
     def listed(self, mutant):
         """The test that catches a breakage of the list."""
@@ -158,65 +136,9 @@ def code(path, room):
     return (room / "code.o").read_bytes()
 
 
-class Results:
-    """What was found of random breakages, kept in a file as it comes."""
-
-    def __init__(self, path):
-        self.path, self.lock = path, threading.Lock()
-        self.found = json.loads(path.read_text()) if path.exists() else {}
-
-    @staticmethod
-    def key(mutant):
-        return hashlib.sha256(f"{mutant['file']}\n{mutant['text']}".encode()).hexdigest()[:16]
-
-    def known(self, mutant):
-        return self.found.get(self.key(mutant), {"by": None, "passed": {}})
-
-    def keep(self, mutant, by, passed):
-        with self.lock:
-            self.found[self.key(mutant)] = {"by": by, "passed": passed}
-            whole = self.path.with_suffix(".new")
-            whole.write_text(json.dumps(self.found, indent=0))
-            whole.replace(self.path)
-
-
-def judged(judges, results, mutant):
-    """By the first judge that has a verdict."""
-    known = results.known(mutant)
-    if known["by"]:
-        return known["by"]
-    passed = dict(known["passed"])
-    def note(so_far):
-        results.keep(mutant, None, so_far)
-    by = next(filter(None, (judge.random(mutant, passed, note) for judge in judges)), None)
-    results.keep(mutant, by, passed)
-    return by
-
-
 def say(mutant, by):
     print(f"{'caught by ' + by if by else 'SURVIVED':34}{mutant['file']}: {mutant['name']}",
           flush=True)
-
-
-def run_random(judges, results, count, seed, at_once, until):
-    """The first `count` drawn breakages that break something: [(mutant, caught by)]."""
-    drawn, running, valid = breakages.draw(ROOT, seed), {}, []
-    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-        while len(valid) < count and (running or time.monotonic() < until):
-            while (len(running) < at_once and len(valid) + len(running) < count
-                   and time.monotonic() < until):
-                mutant = next(drawn)
-                running[pool.submit(judged, judges, results, mutant)] = mutant
-            done, _ = concurrent.futures.wait(
-                running, return_when=concurrent.futures.FIRST_COMPLETED)
-            for job in done:
-                mutant, by = running.pop(job), job.result()
-                if by != SAME:
-                    valid.append((mutant, by))
-                    say(mutant, by)
-    if len(valid) < count:
-        sys.exit(f"{len(valid)} of {count} breakages tried; run again to go on")
-    return valid
 
 
 def run_listed(judge, chosen, at_once):
@@ -252,13 +174,10 @@ def report(results, out, enough):
 
 def random_main(args):
     build = rebuild.Build(args.build)
-    until = time.monotonic() + 60 * args.minutes
-    lines = linemap.LineMap(build, args.jobs, until)
-    judges = [Judge(build, lines, seconds=args.seconds)]
-    if args.sanitized:
-        judges.append(Judge(rebuild.Build(args.sanitized), lines, True, args.seconds))
-    found = run_random(judges, Results(build.folder / "mutants.json"), args.random, args.seed,
-                       args.jobs, until)
+    mutants = list(itertools.islice(breakages.draw(ROOT, args.seed), args.random))
+    sanitized = Judge(rebuild.Build(args.sanitized), sanitized=True) if args.sanitized else None
+    judging = random_judge.Judging(build, mutants, args, Judge(build), sanitized)
+    found = judging.all()
     explained = {(m["file"], *m["old"], *m["new"]): m["name"] for m in read_list(EXPLAINED)}
     for mutant, _ in found:
         mutant["why"] = explained.get((mutant["file"], *mutant["old"], *mutant["new"]))

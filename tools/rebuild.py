@@ -4,6 +4,8 @@ The commands of the build compile a file as it would read with a change, and lin
 tests and the program with these objects, in a folder of their own: neither the sources
 nor the build are touched. Tests run as CTest runs them, with the executables made here.
 """
+import functools
+import itertools
 import json
 import os
 import pathlib
@@ -18,13 +20,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIBRARIES = ("xb_objects", "xb_os", "xb_studies_objects")
 PROGRAM = "crossbayes"
 PROGRAM_PART = "crossbayes_cli"
+ASLEEP_MOST = 60  # seconds that a test may do nothing at all
 MEMORY_MOST = 6 << 30  # bytes of a test's data: a broken size must not take the machine
 # Tests of sources and packages do not run the objects made here; double-precision forms,
 # emulated forms and ranks run the code of other tests again; faults are injected by the
 # thousand, and pages need a browser.
 TESTS = re.compile(r"(?!.*_(double|emulated|ranks)$)"
                    r"(test_|fuzz_|example_|determinism|completion|cuda_(nets|leap)$|docs_output"
-                   r"|fault_outputs)")
+                   r"|golden|fault_outputs)")
 # Kernels for instructions that this machine lacks: no test here can run them.
 BEYOND = () if " avx512vl" in pathlib.Path("/proc/cpuinfo").read_text() else ("level_v4.c",)
 
@@ -41,27 +44,29 @@ class Build:
         for entry in entries:  # the libraries' and the program's objects, not the tests' own
             if any(f"{part}.dir" in entry["command"] for part in (*LIBRARIES, PROGRAM_PART)):
                 self.compile[entry["file"]] = entry["command"]
-        self.deps = self.ninja("deps")
 
     def ninja(self, *tool):
         return subprocess.run(["ninja", "-C", self.folder, "-t", *tool], check=True,
                               capture_output=True, text=True).stdout
 
-    def sources(self, file):
-        """What must be compiled again: the file, or all that include the header."""
-        path = str(ROOT / file)
-        if path in self.compile:
-            return [path]
-        users, source = [], None
-        for line in self.deps.splitlines():
+    @functools.cached_property
+    def users(self):
+        """{file: the sources that were compiled with it}."""
+        found, source = {}, None
+        for line in self.ninja("deps").splitlines():
             name = os.path.normpath(self.folder / line.strip())  # they may be relative
             if line and not line.startswith(" "):
                 source = None
             elif source is None and name in self.compile:
                 source = name
-            elif source and name == path:
-                users.append(source)
-        return sorted(set(users))
+            elif source:
+                found.setdefault(name, set()).add(source)
+        return found
+
+    def sources(self, file):
+        """What must be compiled again: the file, or all that include the header."""
+        path = str(ROOT / file)
+        return [path] if path in self.compile else sorted(self.users.get(path, ()))
 
     def object_of(self, source):
         return re.search(r"-o (\S+)", self.compile[source]).group(1)
@@ -175,18 +180,36 @@ def replaced(build, test, instead):
             {name: swap.get(value, value) for name, value in test["environment"].items()})
 
 
+def is_asleep(session):
+    """True if no thread of the session runs, waits for a core, or was stopped by a signal."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if int((process / "stat").read_text().rpartition(")")[2].split()[3]) != session:
+                continue
+            states = {(thread / "stat").read_text().rpartition(")")[2].split()[0]
+                      for thread in (process / "task").iterdir()}
+        except OSError:  # it has just ended
+            continue
+        if states & {"R", "D", "T"}:
+            return False
+    return True
+
+
 def wait_for(process, seconds):
-    """Waits for the process, kills its group after `seconds`; returns status and CPU seconds."""
-    until = time.monotonic() + seconds
-    while True:
+    """Waits for the process; returns status and CPU seconds. Its session is killed after it
+    slept for `seconds`: on a busy machine a test that waits for a core is not a hanging one."""
+    last_awake = time.monotonic()
+    for turn in itertools.count():
         done, status, usage = os.wait4(process.pid, os.WNOHANG)
         if done:
             process.returncode = os.waitstatus_to_exitcode(status)
             return process.returncode, usage.ru_utime + usage.ru_stime
-        if time.monotonic() > until:
+        if turn % 50 == 0 and not is_asleep(process.pid):
+            last_awake = time.monotonic()
+        if time.monotonic() - last_awake > seconds:
             os.killpg(process.pid, signal.SIGKILL)
-            until = float("inf")
-        time.sleep(0.01)
+            last_awake = float("inf")
+        time.sleep(0.02)
 
 
 def run_test(command, environment, room, cpu_seconds, modules, limit_memory=True):
@@ -204,7 +227,7 @@ def run_test(command, environment, room, cpu_seconds, modules, limit_memory=True
         process = subprocess.Popen(command, cwd=room, stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=output, preexec_fn=limit, start_new_session=True,
                                    env=dict(os.environ, TMPDIR=str(room), **environment))
-        return wait_for(process, 60 + 10 * cpu_seconds)
+        return wait_for(process, ASLEEP_MOST)
 
 
 def tempfile_in(room):

@@ -32,6 +32,7 @@ class Case:
     also: tuple = ()      # outputs that are gone at the end, or that another run makes
     makes: bool = True    # False: `also` alone, nothing is run undisturbed
     wrong: tuple = ()     # arguments of the runs that must be refused, beyond `args`
+    page: tuple = ()      # a page that is made, then texts that it must hold
 
     @property
     def name(self):
@@ -113,9 +114,10 @@ CASES = [
          also=("paper/fig4/energy_nets.csv", "paper/fig8/energy.pdf", "paper/fig5/stamp.json",
                "paper/nets/made-for.txt", "paper/nets/width8_depth1_seed1.safetensors",
                "paper/faces/utkface_mle.checkpoint"), wrong=("--data", "faces")),
-    Case(["demo", "--noise", "noise.csv", "--device", "aged.json", "-o", "demo", *FORMATS],
-         ("noise.csv", "aged.json"),
-         also=("demo/demo_noise.csv",)),
+    Case(["demo", "--noise", "odd.csv", "--device", "aged.json", "--seed", "2", "-o", "demo",
+          *FORMATS], ("odd.csv", "aged.json"), also=("demo/demo_noise.csv",),
+         page=("demo/report.html", '<span class="badge differs">no family fits</span>',
+               "crossbayes fit odd.csv -o demo/law.json --figure demo/fit.svg --seed 2")),
     Case(["demo", "--noise", "noise.csv", "-o", "."], ("noise.csv",), makes=False,
          also=("laws.dat", "report.html", "fit.svg", "energy_nets.csv")),
 ]
@@ -133,6 +135,9 @@ def make_files(program, folder):
     for old, new in (("digits-idx3-ubyte", "t-images-idx3-ubyte"),
                      ("digits-idx1-ubyte", "t-labels-idx1-ubyte")):
         shutil.copy(os.path.join(folder, old), os.path.join(folder, new))
+    write(folder, "odd.csv", b"".join(  # three groups: no family fits
+        b"%.6f\n" % (u * u if u < 0.3 else 3 + u if u < 0.7 else 9 - u * u * u)
+        for u in ((i * 7919 % 400 + 0.5) / 400 for i in range(400))))
     program.must(["fit", "noise.csv", "-o", "law.json", "-q"], folder)
     program.must(["device", "cells.csv", "-o", "aged.json", "-q"], folder)
     for name, level in (("noise1.csv", 5), ("noise2.csv", 9)):
@@ -187,6 +192,9 @@ def run_whole(program, case, start):
         raise Wrong("wrote %s and said %s" % (sorted(made - told), sorted(told - made)))
     if "--json" in case.args:
         json.loads(end.stdout)
+    for text in case.page[1:]:
+        if text not in files(folder)[case.page[0]].decode():
+            raise Wrong("%s lacks '%s'" % (case.page[0], text))
     shutil.rmtree(folder)
     return made
 

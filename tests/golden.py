@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""golden.py PROGRAM SOURCES [--update] [CASE]...: do whole results stay as they are?
+
+A case, tests/golden/NAME.txt, is a transcript: a line `$ COMMAND` runs in an empty folder of
+the case, the lines below it are what it printed. `show FILE...` prints the files of results
+(tables, JSON, figures' data, pages) in a short form: of a long table the first lines, then
+for each column its mean, its slope over the rows and its size (the mean of the absolute
+values). `#` starts a comment.
+
+Words must be the same. A number may differ by TOLERANCE of its value (of its column's size)
+and by one unit of the last digit shown; a whole number may not. So the results of every
+instruction set pass; the cases of FUSED, where rounding moves a trained net further, are
+skipped on machines without fused multiply-add. Figures are not drawn: a gnuplot that only pretends keeps this
+independent of the version that is installed; the tests of figures run the real one.
+
+--update writes the present results into the cases: read the difference before you keep it.
+"""
+import concurrent.futures
+import html
+import json
+import math
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+TOLERANCE, SMALLEST = 2e-3, 1e-13
+FUSED = ("study_array", "study_scalar", "study_utkface")
+SECONDS = 280  # of a command
+LONG, FIRST = 8, 3  # lines of a table that is shortened, and of its beginning that are shown
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])")
+GNUPLOT = """#!/bin/sh
+echo '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"/>' > "${4%.gp}.svg"
+"""
+
+
+# ---- short forms of files
+
+def summary(values):
+    """A column in three numbers, and how many it has."""
+    n, centre = len(values), (len(values) - 1) / 2
+    slope = sum((i - centre) * x for i, x in enumerate(values)) / (centre * n)
+    return (f"{n} numbers, mean {sum(values) / n:.7g}, slope {slope:.7g}, "
+            f"size {sum(map(abs, values)) / n:.7g}")
+
+
+def finite(values):
+    """Those of the values that are finite numbers."""
+    numbers = []
+    for value in values:
+        try:
+            numbers.append(float(value))
+        except (TypeError, ValueError):
+            continue
+    return [x for x in numbers if math.isfinite(x)]
+
+
+def show_column(name, values):
+    numbers = finite(values)
+    if len(numbers) > 1:
+        return f"column {name}: {summary(numbers)}"
+    return f"column {name}: {len(set(map(str, values)))} different"
+
+
+def show_block(lines):
+    """Lines of one table, shortened if there are many."""
+    if len(lines) <= LONG:
+        return lines
+    rows = [re.split(r"[,\t]" if "," in lines[-1] else r"\s+", line.strip()) for line in lines]
+    body = [row for row in rows if len(row) == len(rows[-1]) and finite(row)]
+    if len(body) < LONG:
+        return lines
+    return lines[:FIRST] + [f"... {len(lines)} lines"] + [
+        show_column(i, column) for i, column in enumerate(zip(*body), 1)]
+
+
+def show_table(text):
+    """Blocks between empty lines."""
+    out, block = [], []
+    for line in text.splitlines() + [""]:
+        if line.strip():
+            block.append(line)
+        elif block:
+            out += show_block(block) + [""]
+            block = []
+    return out[:-1]
+
+
+def show_json(value, name):
+    """A line for each leaf; long lists of numbers as columns."""
+    if isinstance(value, dict):
+        return [line for key, inside in value.items()
+                for line in show_json(inside, f"{name}.{key}" if name else key)]
+    if isinstance(value, list):
+        if len(value) > LONG and all(isinstance(inside, dict) for inside in value):
+            return [line for key in value[0] for line in show_json(
+                [inside.get(key) for inside in value], f"{name}[].{key}")]
+        if len(value) > LONG and not any(isinstance(inside, (dict, list)) for inside in value):
+            return [show_column(f"{name}, {len(value)}", value)]
+        return [line for i, inside in enumerate(value)
+                for line in show_json(inside, f"{name}[{i}]")]
+    text = f"{value:.7g}" if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+    return [f"{name} = {text}"]
+
+
+def show_page(text):
+    """What a page says, without marks and figures."""
+    text = re.sub(r"<(style|script|svg|head)\b.*?</\1>|<svg[^>]*/>", " ", text, flags=re.S)
+    text = html.unescape(re.sub(r"</?(?:b|i|code|sub|sup|a|span|em|strong)\b[^>]*>", "", text))
+    return [line for line in (" ".join(part.split()) for part in re.split(r"<[^>]*>|\n\n", text))
+            if line]
+
+
+def show(words, folder):
+    out = []
+    for word in words:
+        paths = sorted(folder.glob(word))
+        if not paths:
+            out.append(f"{word}: no such file")
+        for path in paths:
+            text = path.read_text()
+            out.append(f"== {path.relative_to(folder)}")
+            if path.suffix == ".json":
+                out += show_json(json.loads(text), "")
+            else:
+                out += show_page(text) if path.suffix == ".html" else show_table(text)
+    return "\n".join(out) + "\n"
+
+
+# ---- comparing
+
+def parts(line):
+    """A line's words, and its numbers as they are written."""
+    body = line.lstrip(" ")
+    words = re.sub(r" {2,}", "  ", NUMBER.sub("#", body))
+    return len(line) - len(body), words, NUMBER.findall(body)
+
+
+def unit(number):
+    """One unit of the last digit; 0 for a whole number."""
+    mantissa, _, power = number.lower().partition("e")
+    if "." not in mantissa and not power:
+        return 0
+    digits = len(mantissa.partition(".")[2])
+    return 1.01 * 10.0 ** (int(power or 0) - digits)
+
+
+def is_same(expected, now):
+    if expected == now:
+        return True
+    (indent, words, a), (now_indent, now_words, b) = parts(expected), parts(now)
+    if (indent, words) != (now_indent, now_words):
+        return False
+    is_column = re.match(r"column .*size ", expected)
+    for x, y in zip(a, b):
+        size = abs(float(a[-1])) if is_column else max(abs(float(x)), abs(float(y)))
+        allowed = unit(x) + TOLERANCE * size + SMALLEST if unit(x) > 0 else 0
+        if not abs(float(x) - float(y)) <= allowed:
+            return False
+    return True
+
+
+def difference(expected, now):
+    """The first line that differs, in words, or None."""
+    a, b = expected.splitlines(), now.splitlines()
+    for i, (x, y) in enumerate(zip(a + [""] * len(b), b + [""] * len(a))):
+        if not is_same(x, y) and (i < len(a) or i < len(b)):
+            return f"line {i + 1}: expected '{x}'\n{' ' * len(f'line {i + 1}')}       got '{y}'"
+    return None
+
+
+# ---- cases
+
+def steps(case):
+    """[command, what it printed], and the lines before the first."""
+    head, found = [], []
+    for line in case.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append([line[2:].rstrip("\n"), ""])
+        elif found:
+            found[-1][1] += line
+        else:
+            head.append(line)
+    return "".join(head), found
+
+
+def run(command, folder, environment):
+    words = shlex.split(command)
+    if words[0] == "show":
+        return show(words[1:], folder)
+    done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=SECONDS)
+    return done.stdout + (f"exit {done.returncode}\n" if done.returncode else "")
+
+
+def clean(text, version):
+    """Without what differs from release to release or by rounding, the lists of files (which
+    tests/fault/outputs.py checks), and blanks at the ends of lines."""
+    text = re.sub(r'"[0-9a-f]{16,64}"', '"HASH"', text.replace(version, "VERSION"))
+    text = re.sub(r"^wrote .*\n(?: {5,}.*\n)*", "", text, flags=re.M)
+    return "".join(line.rstrip() + "\n" for line in text.splitlines())
+
+
+def check(path, program, version):
+    """A case's complaint or None, and the case as it would be now."""
+    head, todo = steps(path.read_text())
+    now, complaint = head, None
+    with tempfile.TemporaryDirectory(prefix="golden-") as room:
+        folder, tools = pathlib.Path(room) / "case", pathlib.Path(room) / "tools"
+        folder.mkdir()
+        tools.mkdir()
+        (tools / "gnuplot").write_text(GNUPLOT)
+        (tools / "gnuplot").chmod(0o755)
+        (tools / "crossbayes").symlink_to(program)
+        environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}", LC_ALL="C.UTF-8",
+                           XDG_CACHE_HOME=room, SOURCE_DATE_EPOCH="0")
+        for command, expected in todo:
+            printed = clean(run(command, folder, environment), version)
+            now += f"$ {command}\n{printed}"
+            wrong = difference(expected, printed)
+            if wrong and not complaint:
+                complaint = f"{path.stem}: '{command}': {wrong}"
+    return complaint, now
+
+
+def is_fused():
+    """Has the machine fused multiply-add? Of the supported ones, older x86 has not."""
+    flags = re.search(r"^flags.*", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    return not flags or " fma " in flags[0]
+
+
+def main():
+    words = [word for word in sys.argv[1:] if word != "--update"]
+    program, sources = (pathlib.Path(word).resolve() for word in words[:2])
+    version = subprocess.run([program, "--version"], check=True, capture_output=True,
+                             text=True).stdout.split()[1]
+    cases = [path for path in sorted((sources / "tests" / "golden").glob("*.txt"))
+             if path.stem in words[2:] or not words[2:]]
+    if not is_fused():
+        print(f"skipped: {', '.join(FUSED)}: no fused multiply-add")
+        cases = [path for path in cases if path.stem not in FUSED]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        ends = list(pool.map(lambda path: check(path, program, version), cases))
+    for path, (complaint, now) in zip(cases, ends):
+        if complaint:
+            print(complaint)
+            if "--update" in sys.argv:
+                path.write_text(now)
+    print(f"{len(cases)} cases, {sum(1 for complaint, _ in ends if complaint)} differ")
+    sys.exit(1 if any(complaint for complaint, _ in ends) else 0)
+
+
+main()
