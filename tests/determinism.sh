@@ -58,7 +58,7 @@ xb() {
         complain "$name: exit $? ($PWD): $(cat "$name.err")"
     }
     # nets are written, and listed, in the order in which threads finish them
-    tr -s ' ,\n' '\n' < "$name.err" | sort > "$name.words"
+    sed 's/--threads [0-9]/--threads N/g' "$name.err" | tr -s ' ,\n' '\n' | LC_ALL=C sort > "$name.words"
     mv "$name.words" "$name.err"
 }
 
