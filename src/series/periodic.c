@@ -55,8 +55,7 @@ static xb_status add_piece(xb_ctx *ctx, const periodogram *p, const xb_fft *fft,
         if (at < xb_signal_cut(x, i) || at >= xb_signal_cut(x, i + 1)) continue;
         XB_TRY(xb_signal_read(ctx, x, &value, at, p->size));
         add_stretch(p, p->power + i * (p->size / 2), fft, z, value, interval);
-        if (!x->x)
-            XB_TRY(xb_progress_tell(ctx, "looking for lines", s, p->stretches));
+        if (!x->x) XB_TRY(xb_progress_tell(ctx, "looking for lines", s, p->stretches));
     }
     return XB_OK;
 }
@@ -98,19 +97,20 @@ static xb_status background(xb_ctx *ctx, double *out, int64_t *count,
     return XB_OK;
 }
 
-/* (T7) The probability that a mean of `stretches` exponentials reaches `ratio` times its
- * expectation, if the expectation is estimated from `count` others. */
-static double chance(double ratio, int64_t stretches, int64_t count)
+/* (T7) The sum of a Poisson distribution of mean x below K, from its last and largest
+ * term on: the first ones are too small for a double if there are many stretches. */
+double xb_line_chance(double ratio, int64_t stretches, int64_t count)
 {
     /* the variance of a median relative to that of a mean */
-    const double of_median = 2.08;
-    double m = (double)count / of_median * (double)stretches;
-    double x = m * log1p(ratio * (double)stretches / m), term = 1, sum = 1;
-    for (int64_t j = 1; j < stretches; j++) {
-        term *= x / (double)j;
+    const double of_median = 2.08, n = (double)stretches;
+    const double m = (double)count / of_median * n, x = m * log1p(ratio * n / m);
+    if (x <= n) return 1; /* no peak: at least 1/2 */
+    double term = exp((n - 1) * log(x) - lgamma(n) - x), sum = term;
+    for (int64_t j = stretches - 1; j > 0; j--) {
+        term *= (double)j / x;
         sum += term;
     }
-    return isfinite(sum) ? exp(-x) * sum : 0;
+    return fmin(1, sum);
 }
 
 /* Returns the sums of x cos and x sin under the window. */
@@ -188,7 +188,7 @@ static xb_status search(xb_ctx *ctx, xb_line *line, int64_t *lines, const xb_sig
         double noise = 0;
         int64_t count = 0;
         XB_TRY(background(ctx, &noise, &count, p, k, room));
-        double one = chance(p->power[k] / noise, p->stretches, count);
+        double one = xb_line_chance(p->power[k] / noise, p->stretches, count);
         double any = fmin(1, one * (double)(last - first));
         if (any > level) continue;
         line[found++] = measure(start, used, interval, p->size, k, noise, any);

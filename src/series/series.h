@@ -81,7 +81,11 @@ typedef struct xb_scan_options {
 xb_status xb_jumps_find(xb_ctx *ctx, xb_jump *jump, int64_t *jumps, xb_trend *trend,
                         const xb_signal *s, int64_t first, const xb_scan_options *o);
 
-/* (T7) Finds lines, the strongest first. */
+/* (T7) The probability that a mean of `stretches` exponentials reaches `ratio` times its
+ * expectation, if the expectation is estimated from the median of `count` others. 1 stands
+ * for all from 1/2 on. */
+double xb_line_chance(double ratio, int64_t stretches, int64_t count);
+/* Finds lines, the strongest first. */
 xb_status xb_lines_find(xb_ctx *ctx, xb_line *line, int64_t *lines, const xb_signal *s,
                         double interval, double level);
 /* Subtracts them from x. */
