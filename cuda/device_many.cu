@@ -244,14 +244,14 @@ static __device__ __forceinline__ void draw_into(float *w, const xbc_many &job,
                                                  const own_copy<S> &own,
                                                  const stream_keys &keys, int c, float turn)
 {
-    const uint32_t by = ~0u / (uint32_t)l.out + 1; /* 0: one output */
+    const uint32_t by = ~0u / (uint32_t)l.out + 1;
     uint32_t word[4];
     counter_words(word, keys, (uint32_t)c);
     XB_UNROLLED
     for (int j = 0; j < 4; j++) {
         const int e = c / 16 * 64 + c % 16 + 16 * j;
         if (e >= k.size) continue;
-        const int line = by ? (int)__umulhi((uint32_t)e, by) : e; /* e / l.out */
+        const int line = divided(e, by); /* e / l.out */
         const int row = b ? l.in : line, column = b ? e : e - line * l.out;
         const float mu = job.mu[k.offset + e];
         w[row * W + column] =

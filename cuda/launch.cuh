@@ -41,6 +41,12 @@ static inline unsigned blocks_for(int64_t n)
     (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                \
      i += (int64_t)gridDim.x * blockDim.x)
 
+/* i / n, i below 2^24, of n's divisor: 2^32 / n rounded up, or 0 if n is 1. */
+static __device__ __forceinline__ int divided(int i, uint32_t by)
+{
+    return by ? (int)__umulhi((uint32_t)i, by) : i;
+}
+
 /* The sum over a block's threads, in a fixed order, for thread 0; `sum` is its own
  * [THREADS]. */
 static __device__ __forceinline__ double block_sum(double *sum, double value)

@@ -69,12 +69,6 @@ static inline int64_t room_floats(const xbc_steps *job)
            (w + 3) / 4;
 }
 
-/* i / n, of n's divisor (device.h). */
-static __device__ __forceinline__ int divided(int i, uint32_t by)
-{
-    return by ? (int)__umulhi((uint32_t)i, by) : i;
-}
-
 /* ---- parameters in and out */
 
 /* f(place among the weights, number among the parameters, tensor 2 l or 2 l + 1) for this
