@@ -67,7 +67,9 @@ xb_status xb_reading_unknown(const xb_reading *r, const char *what,
         return xb_reading_fail(r, "unknown %s '%s' (did you mean %s?)", what, r->word,
                                known[best]);
     if (count == 0) return xb_reading_fail(r, "unexpected word '%s'", r->word);
-    return xb_reading_fail(r, "unknown %s '%s', expected one of %s", what, r->word, list);
+    return xb_reading_fail(r, "unknown %s '%s', expected %s%s%s", what, r->word,
+                           count > 1 ? "one of " : "", list,
+                           strcmp(what, "option") == 0 ? " or a comma" : "");
 }
 
 /* Digits alone, 1 to COUNT_MAX; false otherwise. */
