@@ -90,13 +90,16 @@ def show(cells):
 
 
 def layers(bench):
-    show(["data", "rows", "F, one layer", "F, two", "RMSE, one", "RMSE, two"])
+    show(["data", "rows", "F, one layer", "F, two", "RMSE, one", "RMSE, two", "F picks the better"])
     for name, row, sizes in [("sin 4πx", sine, [500, 1000, 2000]),
                              ("Friedman", friedman, [500, 1000, 2000]), ("linear", linear, [1000])]:
         for rows in sizes:
             nets = [bench.many(row, rows, ["--net", net]) for net in (ONE, TWO)]
+            right = sum((a["f"] < b["f"]) == (s["rmse"] < t["rmse"])
+                        for (a, s), (b, t) in zip(*nets))
             show([name, str(rows)] + [mean_error([r["f"] for r, _ in net]) for net in nets] +
-                 [mean_error([s["rmse"] for _, s in net]) for net in nets])
+                 [mean_error([s["rmse"] for _, s in net]) for net in nets] +
+                 [f"{right} of {bench.seeds}"])
 
 
 def held(bench):
