@@ -102,8 +102,9 @@ xb_status xb_reading_number(xb_reading *r, double *out, const char *what, bool f
         !isfinite(value))
         return xb_reading_fail(r, "%s is not a number: '%s'", what, r->word);
     if (value < low || (value == low && !from_low) || value >= high)
-        return xb_reading_fail(r, "%s is %s, expected %g %s and below %g", what, r->word,
-                               low, from_low ? "or more" : "excluded", high);
+        return xb_reading_fail(r, "%s is %s, expected %s%g%s and below %g", what, r->word,
+                               from_low ? "" : "above ", low, from_low ? " or more" : "",
+                               high);
     *out = value;
     return XB_OK;
 }
