@@ -11,6 +11,9 @@ import sys
 from table import human, is_met, per_item, ratio_text
 
 BEGIN, END = "<!-- measured: bench/summary.py -->", "<!-- measured: end -->"
+LIMITS = {"store": "bytes stored", "store beyond caches": "bytes stored beyond the caches",
+          "read": "bytes read", "read beyond caches": "bytes read beyond the caches",
+          "fma": "multiply-adds of floats", "draw": "Gaussian draws"}
 HEAD = """| workload | ours | peer | peer's | ratio (quartiles) | target | |
 | --- | --- | --- | --- | --- | --- | --- |
 """
@@ -35,10 +38,11 @@ def bench_text(found):
     about = found["machine"]
     rows = [r for r in found["rows"] if r.get("target") or "missing" in r or "wrong" in r]
     met = sum(t["met"] for t in found["targets"])
-    limits = ", ".join(f"{k} {v / 1e9:.3g}e9/s" for k, v in found["limits"].items())
-    return (f"`{found['command']}` on {about['processor']}, {about['cores']} cores, level "
-            f"{about['level']}, load {about['load'].split()[0]} at the end: {met} of "
-            f"{len(found['targets'])} targets met. One core's limits: {limits}.\n\n"
+    limits = ", ".join(f"{v / 1e9:.3g}e9 {LIMITS.get(k, k)}" for k, v in found["limits"].items())
+    return (f"`{found['command']}` on {about['processor']}, {about['cores']} cores, kernels of "
+            f"level {about['level']}, load {about['load'].split()[0]} at the end: {met} of "
+            f"{len(found['targets'])} targets met. One core can do this much per second: "
+            f"{limits}.\n\n"
             + HEAD + "".join(line(r) for r in rows))
 
 

@@ -194,6 +194,9 @@ static void print_legend(const xb_evaluation *e)
     if (xb_scores_classes(s) == 0)
         printf("  uncertain quarter: coverage of the quarter of the rows with the "
                "largest epistemic sd\n");
+    else
+        printf("  entropy: of the predicted class, in nats; information: the part of it "
+               "that comes from the weights\n");
     if (!isnan(xb_scores_get(s, "disagreement_share").value))
         printf("  disagreement share: share of the epistemic %s that lies between the "
                "ensemble's"
@@ -222,9 +225,10 @@ static void print_distances(const request *r)
            of_classes(r) ? "class probabilities" : "outputs",
            xb_evaluation_law_name(e, 0), (long long)rows, xb_plural(rows, "row", "rows"));
     for (int64_t i = 1; i < xb_evaluation_law_count(e); i++) print_law(e, i);
-    printf("\n  same: all three within %g of the epistemic sd (root mean square over"
-           " rows); different: one\n  beyond it. For each law either is wrong in at most"
-           " 5 %% of runs.\n",
+    printf("\n  same: all three differences are within %g of the epistemic sd (root mean "
+           "square over rows);\n  different: at least one is beyond it. For each law, "
+           "either verdict is wrong in at most 5 %% of runs.\n  noise alone: the "
+           "difference that equal laws would show with this many draws\n",
            r->opt.tolerance);
 }
 
@@ -318,7 +322,7 @@ static const cli_option options[] = {
      0, 0},
     {"ood", 0, CLI_PATH, "FILE",
      "file of rows from another distribution; prints how well the uncertainty detects "
-     "them (AUROC)",
+     "them, as the area under the ROC curve (AUROC)",
      0, 0},
     {"selective", 0, CLI_FLAG, NULL,
      "also print the error that remains when the least certain rows are left"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "doubts.h"
 #include "inputs.h"
 #include "model_data.h"
 #include "outputs.h"
@@ -223,7 +224,8 @@ static cli_exit run(cli_session *s)
         r.opt.draws = 0;
     else if (!cli_draws_option(s, &r.opt.draws))
         return cli_fail(s, CLI_USAGE,
-                        "--draws: expected a whole number, 'auto' or 'adaptive'");
+                        "--draws: expected a whole number from 1, 'auto' or 'adaptive'");
+    cli_doubt_predict_options(s);
     r.opt.draws_needed = r.opt.draws == 0;
     double share = cli_number(&s->args, "interval", 0.95);
     r.shown = (cli_predicted){.in = &r.in,

@@ -58,6 +58,20 @@ static const char *const owners[][2] = {
  * through together. */
 static const char dealt[] = "energy|narrow|array|retention|utkface";
 
+/* "--widths is an option of the study energy or narrow, not of scalar" */
+static cli_exit refuse_option(cli_session *s, const char *const owner[2],
+                              const char *name)
+{
+    char names[128] = "";
+    for (const char *c = owner[1]; *c; c++) {
+        const size_t used = strlen(names);
+        const char letter[2] = {*c, 0};
+        snprintf(names + used, sizeof names - used, "%s", *c == '|' ? " or " : letter);
+    }
+    return cli_fail(s, CLI_USAGE, "--%s is an option of the study %s, not of %s",
+                    owner[0], names, name);
+}
+
 static cli_exit check_options(cli_session *s, const char *name)
 {
     if (xb_work_is_sent(s->ctx) && !cli_has_word(dealt, name) &&
@@ -68,8 +82,7 @@ static cli_exit check_options(cli_session *s, const char *name)
             name);
     for (int i = 0; i < CLI_COUNT_OF(owners); i++)
         if (cli_flag(&s->args, owners[i][0]) && !cli_has_word(owners[i][1], name))
-            return cli_fail(s, CLI_USAGE, "--%s is an option of the study %s, not of %s",
-                            owners[i][0], owners[i][1], name);
+            return refuse_option(s, owners[i], name);
     if (cli_flag(&s->args, "column") && !cli_flag(&s->args, "noise"))
         return cli_fail(s, CLI_USAGE, "--column needs --noise");
     if (cli_flag(&s->args, "sample-range") && !cli_flag(&s->args, "noise"))

@@ -99,6 +99,7 @@ static cli_exit train(cli_session *s, const cli_inputs *in, xb_train_options *o,
     enum { PAIRS = 200 };
     if (cli_flag(&s->args, "gp") && (data.classes > 0 || !data.x))
         return cli_fail(s, CLI_USAGE, "--gp is for a table and one target of numbers");
+    cli_doubt_train_options(s, in);
     cli_doubt_training(s, in, data.classes);
     xb_status status = xb_train(s->ctx, &result.model, &result.report, &data, o);
     if (status == XB_OK && cli_flag(&s->args, "gp")) {
@@ -276,10 +277,9 @@ static const cli_option options[] = {
     CLI_TABLE_OPTIONS,
 
     {"skewed", 0, CLI_CHOICE, "auto|keep|log",
-     "table: columns whose values are skewed enter as they are or as logarithms; auto:"
-     " chosen by the ELBO or by --validation [auto without --net where targets are "
-     "numbers, else"
-     " keep]",
+     "table: treatment of columns whose values are skewed: kept as they are, or their "
+     "logarithms; auto: chosen by the ELBO or by --validation [auto without --net where "
+     "targets are numbers, else keep]",
      0, 0},
     {"net", 0, CLI_TEXT, "NET",
      "layers, e.g. 'dense 50, relu, dense 1' (crossbayes help net) [tables: one or two"

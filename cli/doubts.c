@@ -2,6 +2,7 @@
 #include "doubts.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "print.h"
 
@@ -92,5 +93,49 @@ void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes)
             "--epochs 0 runs ordinary training alone: the weights' standard deviations "
             "keep their initial values, and epistemic uncertainties are meaningless");
     if (y && classes == 0) doubt_target(s, y, in->n);
+    if (classes > in->n / 2)
+        say(s,
+            "the target has %lld classes in %lld rows; without --classes it would be "
+            "learnt as a number",
+            (long long)classes, (long long)in->n);
     if (in->frame) doubt_columns(s, in->frame);
+}
+
+/* ---- options without effect */
+
+static void no_effect(cli_session *s, const char *option, const char *why)
+{
+    if (cli_flag(&s->args, option)) say(s, "--%s has no effect %s", option, why);
+}
+
+/* Whether an option was given with another value than these two. */
+static bool given_but(const cli_session *s, const char *option, const char *a,
+                      const char *b)
+{
+    const char *text = cli_text(&s->args, option, a);
+    return strcmp(text, a) != 0 && strcmp(text, b) != 0;
+}
+
+void cli_doubt_train_options(cli_session *s, const cli_inputs *in)
+{
+    if (cli_quiet(s)) return;
+    if (given_but(s, "likelihood", "auto", "heteroscedastic")) {
+        no_effect(s, "noise-net", "without --likelihood heteroscedastic or auto");
+        no_effect(s, "noise-prior", "without --likelihood heteroscedastic or auto");
+    }
+    if (given_but(s, "estimator", "auto", "example"))
+        no_effect(s, "group", "without --estimator example");
+    if (in->frame) no_effect(s, "mirror", "on a table");
+    if (cli_flag(&s->args, "gp") && cli_flag(&s->args, "for-array"))
+        say(s, "--gp adds a part that no array computes: crossbar refuses such a model");
+}
+
+void cli_doubt_predict_options(cli_session *s)
+{
+    if (cli_quiet(s)) return;
+    const char *draws = cli_text(&s->args, "draws", "");
+    if (strcmp(draws, "auto") == 0) return;
+    no_effect(s, "tolerance", "without --draws auto");
+    if (strcmp(draws, "adaptive") != 0)
+        no_effect(s, "interval-tolerance", "without --draws auto or adaptive");
 }

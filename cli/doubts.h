@@ -8,4 +8,9 @@
  * target of numbers. */
 void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes);
 
+/* Print a note on stderr for each option that has no effect beside the others, unless
+ * --quiet is given. */
+void cli_doubt_train_options(cli_session *s, const cli_inputs *in);
+void cli_doubt_predict_options(cli_session *s);
+
 #endif

@@ -33,7 +33,7 @@ static const xb_scores *scores_of(const contest *c, int i)
 static const char *verdict_of(const contest *c, int64_t i)
 {
     const int64_t better = xb_score_gaps_better(c->gaps, i);
-    return better > 0 ? "better" : better < 0 ? "worse" : "same within the error";
+    return better > 0 ? "better" : better < 0 ? "worse" : "indistinguishable";
 }
 
 static double whole_error(xb_score d)
@@ -118,10 +118,8 @@ static void print_text(const contest *c)
            xb_plural(rows, "row", "rows"));
     cli_print_grid(1 + (int)xb_score_gaps_count(c->gaps), MODELS + 3, contest_cell, c);
     printf("\n  ±: standard error over rows; the difference is taken row by row, and its "
-           "error includes that of the draws.\n  better, worse: beyond that error; a "
-           "verdict is wrong in "
-           "at"
-           " most 5 %% of runs.\n");
+           "error includes that of the draws.\n  better, worse: with 95 %% confidence for "
+           "all scores together; indistinguishable: these rows do not suffice for either\n");
     if (xb_model_target_count(c->model[0]) > 1)
         printf("  NLL is that of the joint density of %lld targets.\n",
                (long long)xb_model_target_count(c->model[0]));

@@ -179,8 +179,8 @@ void cli_uncertainty_json(json_t *root, const cli_uncertainty *u)
 static void print_ood(const cli_uncertainty *u, const char *file)
 {
     char text[64];
-    printf("\n  How well uncertainty detects the rows of %s (%lld): AUROC, 0.5 is "
-           "chance, 1 is perfect\n",
+    printf("\n  How well uncertainty detects the rows of %s (%lld): area under the ROC "
+           "curve (AUROC), 0.5 is chance, 1 is perfect\n",
            file, (long long)u->ood_rows);
     for (int i = 0; i < u->measures; i++) {
         const xb_score a = u->measure[i].auroc;

@@ -84,8 +84,8 @@ static void print_schedule(FILE *out)
         "\n"
         "exp, cosine and step take floor=X, the lowest value; step takes factor=X\n"
         "instead of 0.1: step:1000,factor=0.5,floor=0.01. --rate-schedule multiplies\n"
-        "the learning rate. --temperature divides the log likelihood, so 1 gives the\n"
-        "posterior and less a colder one.\n");
+        "the learning rate. --temperature divides the log likelihood: 1 gives the\n"
+        "posterior, a lower value a colder (narrower) one.\n");
 }
 
 static void print_name(FILE *out, const char *name, const char *about)

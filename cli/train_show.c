@@ -171,7 +171,7 @@ static void print_density(const cli_trained *o, const char *name, double value,
     cli_print_estimate(name, value, error, unit);
 }
 
-/* Whether the net that was left has a lower F, but not by more than its error. */
+/* Whether the net that was left has a lower F, but by less than twice the error (V18). */
 static bool left_is_lower(const cli_trained *o)
 {
     return xb_train_report_held_count(o->report) == 0 &&
@@ -194,7 +194,7 @@ static void print_choice(const cli_trained *o)
     else
         cli_format_error(text, sizeof text, f.value, f.std_error);
     printf("which has %s %s%s%s\n", xb_train_report_criterion(r), text, target_unit(o),
-           left_is_lower(o) ? ", not lower by more than the error" : "");
+           left_is_lower(o) ? ", lower, but by less than twice the error" : "");
 }
 
 /* Numbers of the second phase, if there is one. */

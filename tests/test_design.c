@@ -324,7 +324,7 @@ static void ensembles_are_dealt(void **state)
     assert_ok(ctx, xb_design_space_add(ctx, space, "draws", &two, 1));
     assert_int_equal(xb_design_find(ctx, &d, m, x, y, SCORED, space, "nll<=+50%", &o),
                      XB_E_ARGUMENT);
-    assert_non_null(strstr(xb_ctx_message(ctx), "2 draws of an ensemble of 3"));
+    assert_non_null(strstr(xb_ctx_message(ctx), "2 draws for an ensemble of 3 members"));
     xb_design_space_destroy(space);
     free(x);
     xb_model_destroy(m);

@@ -260,7 +260,7 @@ static void nothing_in_a_share_is_trusted(void **state)
     static const struct {
         const char *key, *value, *why;
     } bad[] = {
-        {"crossbayes", "model", "not a share"},
+        {"crossbayes", "model", "this is a model file; a share was expected"},
         {"words", NULL, "not a share: 'words' is missing"},
         {"build", "another", "was made by another build of the program (another)"},
         {"of", "0", "'of' is '0', expected 1 to 100000"},

@@ -144,8 +144,8 @@ XB_API xb_score xb_score_gaps_difference(const xb_score_gaps *gaps, int64_t i);
  * the bounds of all three scores hold jointly with 95 % confidence; draws_needed counts
  * rows. */
 XB_API xb_gap xb_score_gaps_at(const xb_score_gaps *gaps, int64_t i);
-/* 1: a is better, -1: b is; 0: the same within the error, and always with fewer than 20
- * rows. */
+/* 1: a is better, -1: b is, with that confidence; 0: the rows do not suffice to tell, as
+ * always with fewer than 20. */
 XB_API int64_t xb_score_gaps_better(const xb_score_gaps *gaps, int64_t i);
 
 #ifdef __cplusplus

@@ -248,7 +248,7 @@ class Model(Handle):
 
     @property
     def members(self) -> list[Model]:
-        """The members of an ensemble, each a model of its own; a single posterior itself."""
+        """The members of an ensemble, each a model of its own; without an ensemble, one."""
         n = lib.xb_model_member_count(self._c)
         at = (lib.xb_model_member_at(self._c, i) for i in range(n))
         return [Model(borrowed(member, self._c)) for member in at]
@@ -268,7 +268,7 @@ class Model(Handle):
 
     @property
     def dispersion(self) -> Any:
-        """The dispersion of counts: the variance at rate r is r + dispersion r². Else NaN.
+        """The dispersion of counts: the variance at rate r is r + dispersion r². NaN for others.
 
         With several targets it is an array.
         """
@@ -278,7 +278,7 @@ class Model(Handle):
 
     @property
     def process_length(self) -> float:
-        """The length of the Gaussian process beside the net (``gp``); NaN: there is none."""
+        """The length of the Gaussian process beside the net (``gp``); NaN if there is none."""
         return float(lib.xb_model_process_length(self._c))
 
     @property
@@ -353,10 +353,10 @@ class Model(Handle):
     ) -> Prediction:
         """The predictive of each row of x, under the model's law or another one.
 
-        ``draws``: weight draws, 0 for as many as ``tolerance`` asks for. float64 is read
-        where it lies, and so is float32 where ``scaled`` says that it is what the net
-        takes, and uint8 of images [n][h][w][c]. Further settings: tolerance, max_draws,
-        antithetic, backend.
+        ``draws``: number of weight draws, 0 for as many as ``tolerance`` requires. Arrays
+        of float64 are read without a copy, and so are float32 with ``scaled=True``, which
+        says that x is what the net takes, and uint8 images [n][h][w][c]. Further
+        settings: tolerance, max_draws, antithetic, backend.
         """
         keep: list[Any] = []
         rows = self._rows(x, keep, scaled)

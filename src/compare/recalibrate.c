@@ -45,8 +45,9 @@ static xb_status check(xb_ctx *ctx, const xb_scores *s)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "recalibration needs exactly one target, of numbers");
     if (xb_scores_points(s) >= LEAST) return XB_OK;
-    return xb_fail(ctx, XB_E_ARGUMENT, "%lld rows to recalibrate on: expected %d or more",
-                   (long long)xb_scores_points(s), LEAST);
+    const int64_t rows = xb_scores_points(s);
+    return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s to recalibrate on: expected %d or more",
+                   (long long)rows, xb_plural(rows, "row", "rows"), LEAST);
 }
 
 /* Uses every `stride`-th value from `first` on, in ascending order. */

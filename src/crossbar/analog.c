@@ -237,7 +237,7 @@ xb_status xb_analog_create(xb_ctx *ctx, xb_analog **out, const xb_model *model,
     if (model->process)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "the model has a Gaussian process beside its net, which no array"
-                       " computes: train it without");
+                       " computes: train it without one");
     if (n < 0) return xb_fail(ctx, XB_E_ARGUMENT, "%lld inputs", (long long)n);
     for (int64_t i = 0; i < n * model->features; i++)
         if (!isfinite(x[i]))

@@ -67,7 +67,9 @@ xb_status xb_reading_unknown(const xb_reading *r, const char *what,
         return xb_reading_fail(r, "unknown %s '%s' (did you mean %s?)", what, r->word,
                                known[best]);
     if (count == 0) return xb_reading_fail(r, "unexpected word '%s'", r->word);
-    return xb_reading_fail(r, "unknown %s '%s', expected one of %s", what, r->word, list);
+    return xb_reading_fail(r, "unknown %s '%s', expected %s%s%s", what, r->word,
+                           count > 1 ? "one of " : "", list,
+                           strcmp(what, "option") == 0 ? " or a comma" : "");
 }
 
 /* Digits alone, 1 to COUNT_MAX; false otherwise. */
@@ -100,8 +102,9 @@ xb_status xb_reading_number(xb_reading *r, double *out, const char *what, bool f
         !isfinite(value))
         return xb_reading_fail(r, "%s is not a number: '%s'", what, r->word);
     if (value < low || (value == low && !from_low) || value >= high)
-        return xb_reading_fail(r, "%s is %s, expected %g %s and below %g", what, r->word,
-                               low, from_low ? "or more" : "excluded", high);
+        return xb_reading_fail(r, "%s is %s, expected %s%g%s and below %g", what, r->word,
+                               from_low ? "" : "above ", low, from_low ? " or more" : "",
+                               high);
     *out = value;
     return XB_OK;
 }

@@ -396,7 +396,7 @@ xb_status xb_predict_check_draws(xb_ctx *ctx, const xb_model *model, int64_t dra
     if (draws >= members) return XB_OK;
     return xb_fail(
         ctx, XB_E_ARGUMENT,
-        "%lld %s of an ensemble of %lld: expected at least one for each member",
+        "%lld %s for an ensemble of %lld members: expected at least one for each member",
         (long long)draws, xb_plural(draws, "draw", "draws"), (long long)members);
 }
 

@@ -196,8 +196,8 @@ static const char *yet_left(const xb_tried_likelihood *kept,
     if (!(other->f.value < kept->f.value)) return "";
     if (kept->likelihood == XB_LIKELIHOOD_POISSON &&
         other->likelihood == XB_LIKELIHOOD_NEGATIVE_BINOMIAL)
-        return ", not lower by more than the error and 0.05 nats per row";
-    return ", not lower by more than the error";
+        return ", lower, but by less than twice the error and 0.05 nats per row";
+    return ", lower, but by less than twice the error";
 }
 
 static void give_reason_by_f(xb_train_report *r, const xb_tried_likelihood *a,

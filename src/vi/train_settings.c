@@ -136,7 +136,9 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
                        (long long)d->n, xb_plural(d->n, "row", "rows"), LEAST_ROWS);
     if (d->features < 1)
         return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column besides the target");
-    if (d->classes == 1) return xb_fail(ctx, XB_E_INPUT, "the target has one class only");
+    if (d->classes == 1)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "the target has only one class: expected two or more");
     XB_TRY(check_sizes(ctx, o));
     XB_TRY(check_targets(ctx, d, o));
     if (o->epochs == 0 && o->mle_epochs == 0)

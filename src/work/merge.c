@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "crossbayes/filekind.h"
 #include "crossbayes/json.h"
 #include "crossbayes/safetensors.h"
 #include "work/share.h"
@@ -42,15 +43,30 @@ static xb_status read_count(xb_ctx *ctx, int64_t *out, const share_file *f, int 
     return XB_OK;
 }
 
+/* A file that is recognised, but cannot be a damaged share. */
+static bool is_other(const char *path)
+{
+    const xb_filekind kind = xb_filekind_detect(path);
+    return kind != XB_KIND_UNKNOWN && kind != XB_KIND_SAFETENSORS;
+}
+
+static xb_status refuse(xb_ctx *ctx, const char *path)
+{
+    return xb_fail(ctx, XB_E_INPUT, "%s: this is %s; a share was expected", path,
+                   xb_filekind_words(xb_filekind_detect(path)));
+}
+
 static xb_status open_file(xb_ctx *ctx, share_file *f, const char *path)
 {
     char *copy = xb_strdup(ctx, path);
     if (!copy) return XB_E_MEMORY;
     f->path = copy;
-    XB_TRY(xb_safetensors_open(ctx, &f->file, path));
+    const xb_status status = xb_safetensors_open(ctx, &f->file, path);
+    if (status == XB_E_INPUT && is_other(path)) return refuse(ctx, path);
+    if (status != XB_OK) return status;
     const char *kind = xb_safetensors_text(f->file, "crossbayes");
     if (!kind || strcmp(kind, XB_SHARE_KIND) != 0)
-        return xb_fail(ctx, XB_E_INPUT, "%s: not a share", path);
+        return refuse(ctx, path);
     for (int k = 0; k < XB_SHARE_TEXTS; k++)
         if (!text_of(f, k))
             return xb_fail(ctx, XB_E_INPUT, "%s: not a share: '%s' is missing", path,
