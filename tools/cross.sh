@@ -46,6 +46,7 @@ windows)
     if [ "$what" = test ]; then
         export XB_CROSS_RUN=/usr/lib/wine/wine64 WINEDEBUG=-all WINEPREFIX="$work/wine"
         need "$XB_CROSS_RUN"
+        mkdir -p "$WINEPREFIX" # the server needs it, and the first program fills it
         # One server for all tests: one that leaves after a program may refuse the next.
         trap '/usr/lib/wine/wineserver64 -k || true' EXIT
         /usr/lib/wine/wineserver64 -p
