@@ -219,6 +219,7 @@ install: all
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 format:
+	./tools/install-deps.sh lint
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
 # clang-tidy's checks are in .clang-tidy, cppcheck's in tests/lint.sh.
