@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds the libraries and the program for another system, warnings as errors, and runs
 # the tests that can run there. docs/platforms.md has the results.
-#   cross.sh windows|wasm|macos [test]
+#   cross.sh windows|wasm|macos [test]     ALL=1: in Node also the tests that take it more than
+#                                           about ten seconds (tests/emulated.cmake)
 #   cross.sh aarch64|windows|macos python   the Python package's extension alone, as
 #                                           build/cross/SYSTEM/python/_native.*; $PYTHON has
 #                                           cffi and abi3info (python/wheels.sh)
@@ -103,5 +104,11 @@ tests=OFF
 configure "$root" "$work/crossbayes" -DXB_WERROR=ON -DXB_JPEG=OFF -DXB_SHARED=OFF \
     -DXB_TESTS=$tests
 cmake --build "$work/crossbayes"
-[ "$what" != test ] ||
-    (cd "$work/crossbayes" && ctest --output-on-failure -j2 --timeout 900)
+[ "$what" = test ] || exit 0
+which=
+if [ "$system" = wasm ]; then
+    which="-LE slow"
+    [ -z "${ALL-}" ] || { which= && cmake --build "$work/crossbayes" --target slow_tests; }
+fi
+# shellcheck disable=SC2086
+(cd "$work/crossbayes" && ctest --output-on-failure -j2 --timeout 3600 $which)
