@@ -70,8 +70,8 @@ check-exhaustive: deps
 # What takes hours, for a nightly run: all of the above, then other compilers, systems and
 # analysers, races, fuzzing, and the Python package with its peers.
 check-nightly: check-long
-	$(MAKE) check-exhaustive check-clang lint races check-cross
-	$(MAKE) check-aarch64 ALL=1
+	$(MAKE) check-exhaustive check-clang lint races
+	$(MAKE) check-cross check-aarch64 ALL=1
 	$(MAKE) fuzz FUZZ_SECONDS=60
 	$(MAKE) check-python wheels check-peers
 
@@ -81,20 +81,21 @@ check-clang: deps
 	ninja -C $(BUILD)/clang
 	cd $(BUILD)/clang && ctest --output-on-failure -j2 --timeout $(TEST_SECONDS)
 
-# Cross-compiled for AArch64 Linux and run by qemu-user: the core's tests, and the bytes of
-# draws and models beside this machine's. ALL=1 also runs the tests that take an emulator
-# minutes to hours.
+# Cross-compiled for AArch64 Linux and run by qemu-user: the bytes of draws and models beside
+# this machine's, the core's tests, and clang. PART="bytes tests" does only these (the third is
+# clang); ALL=1 also runs the tests that take an emulator minutes to hours.
 check-aarch64: deps
 	./tools/install-deps.sh aarch64
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check crossbayes_cli
-	./tools/aarch64.sh $(BUILD)/aarch64 $(BUILD)/check/crossbayes $(if $(ALL),all)
+	ALL=$(ALL) ./tools/aarch64.sh $(BUILD)/aarch64 $(BUILD)/check/crossbayes $(PART)
 
-# The same sources for Windows and WebAssembly, tests included, and for macOS, compiled.
+# The same sources for Windows and WebAssembly, tests included, and for macOS, compiled. ALL=1
+# also runs the tests that take Node more than about ten seconds.
 check-cross: deps
 	./tools/install-deps.sh cross
 	./tools/cross.sh windows test
-	./tools/cross.sh wasm test
+	ALL=$(ALL) ./tools/cross.sh wasm test
 	./tools/cross.sh macos
 
 # The module for NVIDIA GPUs, beside the program; needs nvcc, and no GPU.
@@ -219,6 +220,7 @@ install: all
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 format:
+	./tools/install-deps.sh lint
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
 # clang-tidy's checks are in .clang-tidy, cppcheck's in tests/lint.sh.

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/ctx.h"
+#include "report/draft.h"
 #include "report/page.h"
 #include "crossbayes/studies.h"
 
@@ -482,6 +483,34 @@ static void no_memory_no_page(void **state)
     scratch_remove(&s);
 }
 
+/* A text that has lost a part is never taken for the whole, however often it is asked for
+ * and whatever is written later. */
+static void lost_text_stays_lost(void **state)
+{
+    (void)state;
+    static const char words[] = "Words, for which room is made anew.";
+    enum { TIMES = 1000 };
+    xb_ctx *ctx = test_ctx();
+    int k = 0;
+    for (bool failed = true; failed; k++) {
+        const char *text = NULL;
+        xb_draft *draft = xb_draft_open(ctx);
+        assert_non_null(draft);
+        fail_alloc_after(k);
+        for (int i = 0; i < TIMES; i++) fputs(words, xb_draft_stream(draft));
+        const xb_status first = xb_draft_text(ctx, draft, &text);
+        failed = fail_alloc_happened();
+        assert_int_equal(first, failed ? XB_E_MEMORY : XB_OK);
+        assert_int_equal(xb_draft_text(ctx, draft, &text), first);
+        fputs(words, xb_draft_stream(draft));
+        assert_int_equal(xb_draft_text(ctx, draft, &text), first);
+        if (!failed) assert_int_equal(strlen(text), (TIMES + 1) * strlen(words));
+        xb_draft_free(draft);
+    }
+    assert_true(k > 3);
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -497,6 +526,7 @@ int main(void)
         cmocka_unit_test(numbers_stand_with_their_errors),
         cmocka_unit_test(errors_round_their_numbers),
         cmocka_unit_test(no_memory_no_page),
+        cmocka_unit_test(lost_text_stays_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,12 @@
 #!/bin/sh
-# aarch64.sh BUILD PROGRAM [all]: crossbayes for AArch64 Linux, built by Debian's cross compiler
-# and run by qemu-user, in the folder BUILD:
-#   the program: draws, models and predictions must be the bytes that PROGRAM, the one of
-#   this machine, writes;
-#   the tests of the core, in their short forms, but for those that take the emulator more
-#   than about ten seconds (tests/CMakeLists.txt lists them; `all` runs them too);
-#   the same sources by clang, and four tests of kernels again.
+# aarch64.sh BUILD PROGRAM [PART...]: crossbayes for AArch64 Linux, built by Debian's cross
+# compiler and run by qemu-user, in the folder BUILD. The parts, which are all done by default:
+#   bytes   the program: draws, models and predictions must be the bytes that PROGRAM, the one
+#           of this machine, writes;
+#   tests   the tests of the core, in their short forms, but for those that take the emulator
+#           more than about ten seconds (tests/emulated.cmake lists them);
+#   clang   the libraries and four tests of kernels by clang, and those tests again.
+# ALL=1: `tests` runs the slow ones too, and `clang` compiles all tests.
 # Needs the packages of `install-deps.sh aarch64`. Other libraries are unpacked into
 # BUILD/sysroot: Debian's amd64 and arm64 packages of GSL cannot both be installed.
 set -eu
@@ -13,8 +14,8 @@ source=$(realpath "$(dirname "$0")/..")
 mkdir -p "$1"
 build=$(realpath "$1") native=$(realpath "$2")
 sysroot=$build/sysroot
-which="-LE slow"
-[ "${3-}" != all ] || which=
+shift 2
+parts=${*:-bytes tests clang}
 libraries="libjansson4 libjansson-dev zlib1g zlib1g-dev libjpeg62-turbo libjpeg62-turbo-dev
            libopenblas0-pthread libopenblas-pthread-dev liblapacke liblapacke-dev libtmglib3
            libgfortran5 libcmocka0 libcmocka-dev libgsl27 libgslcblas0 libgsl-dev"
@@ -105,15 +106,40 @@ compare() {
 [ -e "$sysroot/complete" ] || make_sysroot
 
 # One folder for both: the core's objects are the same.
-configure gcc -DXB_STUDIES=ON -DXB_JPEG=ON -DXB_TESTS=OFF
-ninja -C "$build/gcc" crossbayes_cli
-compare
-configure gcc -DXB_STUDIES=OFF -DXB_JPEG=OFF -DXB_TESTS=ON
-ninja -C "$build/gcc"
-# shellcheck disable=SC2086
-(cd "$build/gcc" && ctest --output-on-failure -j2 --timeout 3600 $which)
+part_bytes() {
+    configure gcc -DXB_STUDIES=ON -DXB_JPEG=ON -DXB_TESTS=OFF
+    ninja -C "$build/gcc" crossbayes_cli
+    compare
+}
 
-configure clang -DXB_CROSS_CLANG=ON -DXB_STUDIES=OFF -DXB_JPEG=OFF
-ninja -C "$build/clang"
-(cd "$build/clang" && ctest --output-on-failure -j2 --timeout 3600 \
-    -R '^(test_known_draws|test_fit_kernels|test_net_chain|test_vi)$')
+part_tests() {
+    configure gcc -DXB_STUDIES=OFF -DXB_JPEG=OFF -DXB_TESTS=ON
+    ninja -C "$build/gcc"
+    [ -z "${ALL-}" ] || ninja -C "$build/gcc" slow_tests
+    which="-LE slow"
+    [ -z "${ALL-}" ] || which=
+    # shellcheck disable=SC2086
+    (cd "$build/gcc" && ctest --output-on-failure -j2 --timeout 3600 $which)
+}
+
+kernels="test_known_draws test_fit_kernels test_net_chain test_vi"
+part_clang() {
+    configure clang -DXB_CROSS_CLANG=ON -DXB_STUDIES=OFF -DXB_JPEG=OFF
+    # shellcheck disable=SC2086
+    ninja -C "$build/clang" crossbayes_static $kernels
+    [ -z "${ALL-}" ] || ninja -C "$build/clang" all slow_tests
+    (cd "$build/clang" && ctest --output-on-failure -j2 --timeout 3600 \
+        -R "^($(echo "$kernels" | tr ' ' '|'))\$")
+}
+
+for part in $parts; do
+    case $part in
+    bytes | tests | clang) ;;
+    *) echo "aarch64.sh: the parts are bytes, tests and clang, not '$part'" >&2; exit 2 ;;
+    esac
+done
+[ -e "$sysroot/complete" ] || make_sysroot
+for part in $parts; do
+    "part_$part"
+    echo "aarch64: $part: passed"
+done

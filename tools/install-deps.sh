@@ -5,7 +5,7 @@
 #   install-deps.sh bench    what the benchmarks need besides
 #   install-deps.sh fuzz     what the fuzzers and the race detector need besides
 #   install-deps.sh memory   what the memory checker needs besides
-#   install-deps.sh lint     what the analysers need besides
+#   install-deps.sh lint     what `make lint` and `make format` need besides
 #   install-deps.sh browser  what the pages' check in a browser needs besides
 #   install-deps.sh python   what building the Python package needs besides
 #   install-deps.sh guard    what counting instructions needs besides
@@ -28,27 +28,34 @@ python="python3-venv python3-dev binutils"
 guard="valgrind"
 fuzz="llvm libclang-rt-14-dev"
 memory="valgrind libc6-dbg"
-lint="clang-tidy cppcheck"
+lint="clang-tidy clang-format cppcheck"
 browser="chromium"
 aarch64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 long="dieharder zsh fish katex $browser"
-cross="gcc-mingw-w64-x86-64 libz-mingw-w64-dev wine64 emscripten nodejs dpkg-dev python3-venv"
+cross="gcc-mingw-w64-x86-64 wine64 emscripten nodejs dpkg-dev python3-venv"
 
 wheels="$python gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user gcc-mingw-w64-x86-64
         wine64 dpkg-dev"
 
-want=$base
-[ "${1-}" = bench ] && want="$base $bench"
-[ "${1-}" = python ] && want="$base $python"
-[ "${1-}" = guard ] && want="$base $guard"
-[ "${1-}" = fuzz ] && want="$base $fuzz"
-[ "${1-}" = memory ] && want="$base $memory"
-[ "${1-}" = lint ] && want="$base $lint"
-[ "${1-}" = browser ] && want="$base $browser"
-[ "${1-}" = aarch64 ] && want="$base $aarch64"
-[ "${1-}" = long ] && want="$base $long"
-[ "${1-}" = cross ] && want="$base $cross"
-[ "${1-}" = wheels ] && want="$base $wheels"
+case ${1-} in
+"") more= ;;
+bench) more=$bench ;;
+python) more=$python ;;
+guard) more=$guard ;;
+fuzz) more=$fuzz ;;
+memory) more=$memory ;;
+lint) more=$lint ;;
+browser) more=$browser ;;
+aarch64) more=$aarch64 ;;
+long) more=$long ;;
+cross) more=$cross ;;
+wheels) more=$wheels ;;
+*)
+    echo "install-deps.sh: '$1' is not one of the words in its first lines" >&2
+    exit 2
+    ;;
+esac
+want="$base $more"
 
 missing=
 for package in $want; do
@@ -56,12 +63,15 @@ for package in $want; do
     [ "$status" = "install ok installed" ] || missing="$missing $package"
 done
 
-# Debian's source packages, from this machine's own package sources.
+# Debian's source packages, from this machine's own package sources, which stand in one of two
+# places: what made the system decides which.
 fetch_sources() {
     apt="$home/apt"
+    rm -rf "$apt/parts"
     mkdir -p "$apt/parts" "$apt/lists/partial" "$home/sources"
-    sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources \
-        >"$apt/parts/debian.sources"
+    new=/etc/apt/sources.list.d/debian.sources old=/etc/apt/sources.list
+    [ ! -e $new ] || sed 's/^Types: deb.*/Types: deb-src/' $new >"$apt/parts/debian.sources"
+    [ ! -e $old ] || sed -n 's/^deb /deb-src /p' $old >"$apt/parts/debian.list"
     set -- -q -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$apt/parts" \
         -o "Dir::State::Lists=$apt/lists" -o APT::Sandbox::User=root
     apt-get "$@" update

@@ -144,10 +144,19 @@ static FILE *sink_stream(sink *s)
     return funopen(s, NULL, sink_write, NULL, sink_close);
 }
 #else
+/* What fopencookie() takes for a failure: glibc forbids a negative number; musl (and with
+ * it WebAssembly) takes 0 for a short write, after which ferror() is false and bytes are
+ * lost. */
+#ifdef __GLIBC__
+enum { NOT_TAKEN = 0 };
+#else
+enum { NOT_TAKEN = -1 };
+#endif
+
 static ssize_t sink_write(void *cookie, const char *bytes, size_t n)
 {
     const sink *s = cookie;
-    return s->take(s->arg, bytes, n) ? (ssize_t)n : 0; /* 0: an error */
+    return s->take(s->arg, bytes, n) ? (ssize_t)n : NOT_TAKEN;
 }
 
 static FILE *sink_stream(sink *s)

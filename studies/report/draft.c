@@ -1,4 +1,5 @@
-/* draft.c: see draft.h. Failed writes show in ferror(), as for a file. */
+/* draft.c: see draft.h. A failed write is remembered here: not every system's stream
+ * does. */
 #include "report/draft.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct xb_draft {
     FILE *stream;
     char *text; /* terminated by 0 */
     size_t size, capacity;
+    bool lost; /* some of the text, for want of memory */
 };
 
 static bool make_room(xb_draft *d, size_t more)
@@ -31,7 +33,8 @@ static bool make_room(xb_draft *d, size_t more)
 static bool add(void *arg, const char *bytes, size_t n)
 {
     xb_draft *d = arg;
-    if (!make_room(d, n)) return false;
+    if (!make_room(d, n)) d->lost = true;
+    if (d->lost) return false;
     memcpy(d->text + d->size, bytes, n);
     d->size += n;
     d->text[d->size] = '\0';
@@ -61,7 +64,7 @@ FILE *xb_draft_stream(const xb_draft *draft) { return draft->stream; }
 
 xb_status xb_draft_text(xb_ctx *ctx, xb_draft *draft, const char **text)
 {
-    if (!xb_os_sink_flush(draft->stream, add, draft))
+    if (!xb_os_sink_flush(draft->stream, add, draft) || draft->lost)
         return xb_fail(ctx, XB_E_MEMORY, "not enough memory for a text");
     *text = draft->text ? draft->text : "";
     return XB_OK;
