@@ -1,9 +1,9 @@
 """random_judge.py: which test catches which of the breakages drawn at random; for mutate.py.
 
-First every test runs once without a breakage and notes where a breakage would have made a
-difference. Then each breakage in turn, in the order in which they were drawn, is shown to the
-tests where it made one, the shortest first: so the first of them are a fair sample when the
-time is over.
+Each test runs once without a breakage and notes where a breakage would have made a difference,
+then once with each of these that is not caught yet. The golden cases come first, because they
+show whole results, then the shortest tests. What is left is compiled by itself, in the order
+in which it was drawn: does it change anything, and do the sanitised tests notice it?
 """
 import concurrent.futures
 import functools
@@ -27,8 +27,8 @@ OF_MEMORY = re.compile(r"[\[<>]|alloc|_new\(|_room\(|mem(cpy|set|move)|sizeof|si
 
 class Results:
     """What was found of each breakage, kept in a file as it comes: "by", the test that caught
-    it; "passed", {test: its digest}; "met", {test: [its digest, how it met the breakage
-    (schemata.py), the CPU seconds it takes]}."""
+    it; "passed", {test: its digest}; "met", {test: [how it met the breakage (schemata.py), the
+    CPU seconds it takes, its digest]}."""
 
     def __init__(self, path):
         self.path, self.lock = path, threading.Lock()
@@ -58,6 +58,10 @@ def usual_seconds(build):
     return {row[0]: float(row[2]) for row in rows if len(row) == 3}
 
 
+def is_golden(name):
+    return name.startswith("golden_")
+
+
 class Judging:
     def __init__(self, build, mutants, args, judge, sanitized):
         self.build, self.mutants, self.args = build, mutants, args
@@ -67,23 +71,22 @@ class Judging:
         usual = usual_seconds(build)
         self.tests = build.tests()
         self.order = sorted(self.tests, key=lambda name: usual.get(name, 1))
-        self.done = set()
+        self.spent = dict.fromkeys(range(1, len(mutants) + 1), 0)
 
     def all(self):
-        """[(mutant, caught by)] of the breakages that break something; of the first that were
-        drawn, if the time was over before the others."""
+        """[(mutant, caught by)] of the breakages that break something."""
         self.switched = switched.Switched(self.build, self.mutants, self.args.jobs)
         print(f"{len(self.mutants)} breakages, {len(self.switched.alone)} of them cannot be "
               f"switched; {len(self.order)} tests", flush=True)
         numbers = range(1, len(self.mutants) + 1)
         with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
-            list(pool.map(self.meet, self.order))
-            list(pool.map(self.decide, numbers))
-        first = list(itertools.takewhile(self.done.__contains__, numbers))
-        if len(first) < len(self.mutants):
-            print(f"the time is over; of the first {len(first)} that were drawn "
-                  "(run again to go on):")
-        ends = [(self.mutants[n - 1], self.known(n)["by"]) for n in first]
+            list(pool.map(self.show, filter(is_golden, self.order)))
+            list(pool.map(self.finish, sorted(self.switched.alone)))
+            list(pool.map(self.show, itertools.filterfalse(is_golden, self.order)))
+            list(pool.map(self.finish, numbers))
+        if self.over():
+            print("the time is over, not everything was shown to every test; run again to go on")
+        ends = [(self.mutants[n - 1], self.known(n)["by"]) for n in numbers]
         return [(mutant, by) for mutant, by in ends if by != SAME]
 
     def known(self, number):
@@ -99,11 +102,19 @@ class Judging:
     def over(self):
         return time.monotonic() > self.until
 
-    def meet(self, name):
-        """Runs one test without a breakage: where would one have made a difference?"""
+    # ---- breakages that are switched
+
+    def is_done(self, number, name, digest):
+        known = self.known(number)
+        if number in self.switched.alone:  # those are only noted
+            return known["met"].get(name, [None])[-1] == digest
+        return known["passed"].get(name) == digest
+
+    def show(self, name):
+        """Runs one test with each breakage that makes a difference in it."""
         digest = linemap.test_digest(name)
-        numbers = [n for n in range(1, len(self.mutants) + 1) if self.is_open(n)
-                   and self.known(n)["met"].get(name, [None])[0] != digest]
+        numbers = [n for n in self.spent if self.is_open(n) and self.spent[n] < self.args.seconds
+                   and not self.is_done(n, name, digest)]
         if not numbers or self.over():
             return
         try:
@@ -112,15 +123,41 @@ class Judging:
             status, output = "an error", str(error)
         if status not in (0, 77):
             print(f"{name} ends with {status} without a breakage: {output[-300:]}", flush=True)
-        if status == 0:
-            for number in numbers:
-                self.known(number)["met"][name] = [digest, seen[number], usual]
-            self.results.keep()
+        if status != 0:
+            return
+        print(f"{name}: {usual:.1f} s, {sum(seen[n] & switched.NEAR > 0 for n in numbers)} of "
+              f"{len(numbers)} make a difference", flush=True)
+        for number in numbers:
+            if self.over():
+                return
+            self.known(number)["met"][name] = [seen[number], usual, digest]
+            if number not in self.switched.alone:
+                self.one(number, name, usual, seen[number])
+        self.results.keep()
+
+    def one(self, number, name, usual, how):
+        """One test with one breakage."""
+        known = self.known(number)
+        if known["by"]:
+            return
+        if how & switched.NEAR:
+            status, used, output = self.switched.run(
+                self.tests[name], {"XB_MUTANT": str(number)},
+                LEAST_SECONDS + TIMES_USUAL * usual)
+            self.spent[number] += used
+            if status not in (0, 77):
+                known["by"], known["how"] = name, f"{status}: {output[-400:]}"
+                print(f"{'caught by ' + name:34} {known['name']}", flush=True)
+                self.results.keep()
+                return
+        known["passed"][name] = linemap.test_digest(name)
+
+    # ---- the others
 
     def near(self, number):
         """[(seconds, test)] of the tests where the breakage made a difference, the shortest
         first."""
-        return sorted((seconds, name) for name, (_, how, seconds)
+        return sorted((seconds, name) for name, (how, seconds, _)
                       in self.known(number)["met"].items()
                       if name in self.tests and how & switched.NEAR)
 
@@ -131,61 +168,31 @@ class Judging:
                        if mutant["file"].startswith(folder + "/")
                        for pair in self.near(number)})
 
-    def to_show(self, number, near, extra):
-        """Those of the tests that this breakage has still to be shown to, as many as their
+    def to_show(self, number):
+        """The tests that a breakage built by itself has still to be shown to, as many as its
         time allows."""
-        passed, seconds = self.known(number)["passed"], 0
-        for usual, name in near:
-            seconds += usual + extra
-            if seconds > self.args.seconds:
-                return
-            if passed.get(name) != linemap.test_digest(name):
-                yield name, usual
+        folder = self.mutants[number - 1]["file"].rpartition("/")[0]
+        passed, seconds, chosen = self.known(number)["passed"], 0, []
+        for usual, name in self.near(number) or self.near_folder(folder):
+            seconds += usual + linemap.LINK_SECONDS
+            if seconds < self.args.seconds and passed.get(name) != linemap.test_digest(name):
+                chosen.append(name)
+        return chosen
 
-    def decide(self, number):
-        if self.over():
+    def finish(self, number):
+        """A breakage that no test has caught: is anything broken at all, does a test notice it
+        alone, or a sanitised one?"""
+        mutant, known = self.mutants[number - 1], self.known(number)
+        if known["by"] or self.over():
             return
-        if self.is_open(number):
-            known = self.known(number)
-            self.judge_one(number, self.mutants[number - 1], known)
-            if not (known["by"] or self.over()):
-                known["by"] = self.last_resort(number, self.mutants[number - 1], known)
-            if self.over() and not known["by"]:
-                return
-            met = max((how for _, how, _ in known["met"].values()), default=0)
-            print(f"{'caught by ' + known['by'] if known['by'] else 'SURVIVED':34} "
-                  f"{known['name']} (met {met})", flush=True)
-            self.results.keep()
-        self.done.add(number)
-
-    def judge_one(self, number, mutant, known):
-        """Shows it to the tests where it makes a difference."""
-        alone, near = number in self.switched.alone, self.near(number)
-        if alone:
-            near = near or self.near_folder(mutant["file"].rpartition("/")[0])
-            chosen = [n for n, _ in self.to_show(number, near, linemap.LINK_SECONDS)]
-            known["by"] = self.judge.alone(mutant, chosen)
-            if not known["by"]:
-                known["passed"].update((n, linemap.test_digest(n)) for n in chosen)
-            return
-        for name, usual in self.to_show(number, near, 0):
-            if self.over():
-                return
-            status, _, output = self.switched.run(
-                self.tests[name], {"XB_MUTANT": str(number)},
-                LEAST_SECONDS + TIMES_USUAL * usual)
-            if status not in (0, 77):
-                known["by"], known["how"] = name, f"{status}: {output[-400:]}"
-                return
-            known["passed"][name] = linemap.test_digest(name)
-
-    def last_resort(self, number, mutant, known):
-        """Is anything broken at all, and do the sanitised tests notice?"""
-        if number not in self.switched.alone:
-            same = self.judge.alone(mutant, [])
-            if same:
-                return same
+        names = self.to_show(number) if number in self.switched.alone else []
+        known["by"] = self.judge.alone(mutant, names)
         near = [name for _, name in self.near(number)]
-        if self.sanitized and near and OF_MEMORY.search(mutant["new"][0]):
-            return self.sanitized.alone(mutant, near[:5])
-        return None
+        if not known["by"]:
+            known["passed"].update((name, linemap.test_digest(name)) for name in names)
+            if self.sanitized and near and OF_MEMORY.search(mutant["new"][0]):
+                known["by"] = self.sanitized.alone(mutant, near[:5])
+        met = max((how for how, _, _ in known["met"].values()), default=0)
+        print(f"{'caught by ' + known['by'] if known['by'] else 'SURVIVED':34} {known['name']}"
+              f" (met {met})", flush=True)
+        self.results.keep()
