@@ -227,8 +227,8 @@ def clean(text, version):
     return "".join(line.rstrip() + "\n" for line in text.splitlines())
 
 
-def check(path, program, version, exact):
-    """A case's complaint or None, and the case as it would be now."""
+def check(path, program, version, exact, whole):
+    """A case's complaint or None, and the case as it would be now, or up to the complaint."""
     head, todo = steps(path.read_text())
     now, complaint = head, None
     with tempfile.TemporaryDirectory(prefix="golden-") as room:
@@ -246,6 +246,8 @@ def check(path, program, version, exact):
             wrong = difference(expected, printed, exact)
             if wrong and not complaint:
                 complaint = f"{path.stem}: '{command}': {wrong}"
+                if not whole:
+                    break
     return complaint, now
 
 
@@ -285,7 +287,8 @@ def main():
     if not cases:
         sys.exit(77)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        ends = list(pool.map(lambda path: check(path, program, version, exact[path]), cases))
+        ends = list(pool.map(lambda path: check(path, program, version, exact[path],
+                                                "--update" in sys.argv), cases))
     for path, (complaint, now) in zip(cases, ends):
         if complaint:
             print(complaint)
