@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""golden.py PROGRAM SOURCES [--update] [CASE]...: do whole results stay as they are?
+"""golden.py PROGRAM SOURCES [--exact] [--update] [CASE]...: do whole results stay as they are?
 
 A case, tests/golden/NAME.txt, is a transcript: a line `$ COMMAND` runs in an empty folder of
 the case, the lines below it are what it printed. `show FILE...` prints the files of results
@@ -7,11 +7,15 @@ the case, the lines below it are what it printed. `show FILE...` prints the file
 for each column its mean, its slope over the rows and its size (the mean of the absolute
 values). `#` starts a comment.
 
-Words must be the same. A number may differ by TOLERANCE of its value (of its column's size)
-and by one unit of the last digit shown; a whole number may not. So the results of every
-instruction set pass; the cases of FUSED, where rounding moves a trained net further, are
-skipped on machines without fused multiply-add. Figures are not drawn: a gnuplot that only pretends keeps this
-independent of the version that is installed; the tests of figures run the real one.
+Words must be the same. With --exact, where the program computes the bytes that it computed
+for the transcripts (is_exact), numbers must be the same too, up to EXACT of their value or of
+their column's size, for what is left of rounding where results cancel. Elsewhere a number may
+differ by TOLERANCE and by one unit of the last digit shown; a whole number may not. So the
+results of every instruction set, compiler and C library pass; the cases of FUSED, where
+rounding moves a trained net further, are skipped on machines without fused multiply-add, and
+those of SENSITIVE wherever numbers need not be the same.
+Figures are not drawn: a gnuplot that only pretends keeps this independent of the version that
+is installed; the tests of figures run the real one.
 
 --update writes the present results into the cases: read the difference before you keep it.
 """
@@ -21,14 +25,18 @@ import json
 import math
 import os
 import pathlib
+import platform
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
 
-TOLERANCE, SMALLEST = 2e-3, 1e-13
-FUSED = ("study_array", "study_scalar", "study_utkface")
+TOLERANCE, EXACT, SMALLEST = 2e-3, 1e-9, 1e-13
+C_LIBRARY = ("glibc", "2.36")  # the one that the transcripts were made with
+FUSED = ("paper", "study_array", "study_scalar", "study_utkface")
+WIDE = ("images", "study_utkface")  # nets of images, exact with AVX-512 alone
+SENSITIVE = ("crossbar_device", "images")  # where one rounding decides what is printed
 SECONDS = 280  # of a command
 LONG, FIRST = 8, 3  # lines of a table that is shortened, and of its beginning that are shown
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])")
@@ -100,6 +108,9 @@ def show_json(value, name):
                 [inside.get(key) for inside in value], f"{name}[].{key}")]
         if len(value) > LONG and not any(isinstance(inside, (dict, list)) for inside in value):
             return [show_column(f"{name}, {len(value)}", value)]
+        if len(value) > LONG and len({type(inside) is list and len(inside) for inside in value}) == 1:
+            return [line for i, column in enumerate(zip(*value))
+                    for line in show_json(list(column), f"{name}[][{i}]")]
         return [line for i, inside in enumerate(value)
                 for line in show_json(inside, f"{name}[{i}]")]
     text = f"{value:.7g}" if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
@@ -114,6 +125,16 @@ def show_page(text):
             if line]
 
 
+def show_file(path):
+    text = path.read_text()
+    if path.suffix == ".html":
+        return show_page(text)
+    try:
+        return show_json(json.loads(text), "") if path.suffix == ".json" else show_table(text)
+    except ValueError:
+        return text.splitlines()
+
+
 def show(words, folder):
     out = []
     for word in words:
@@ -121,12 +142,7 @@ def show(words, folder):
         if not paths:
             out.append(f"{word}: no such file")
         for path in paths:
-            text = path.read_text()
-            out.append(f"== {path.relative_to(folder)}")
-            if path.suffix == ".json":
-                out += show_json(json.loads(text), "")
-            else:
-                out += show_page(text) if path.suffix == ".html" else show_table(text)
+            out += [f"== {path.relative_to(folder)}", *show_file(path)]
     return "\n".join(out) + "\n"
 
 
@@ -148,7 +164,14 @@ def unit(number):
     return 1.01 * 10.0 ** (int(power or 0) - digits)
 
 
-def is_same(expected, now):
+def allowed(shown, size, exact):
+    """How far a number may be from one that is shown as this."""
+    if unit(shown) == 0:
+        return SMALLEST
+    return SMALLEST + (EXACT * size if exact else unit(shown) + TOLERANCE * size)
+
+
+def is_same(expected, now, exact):
     if expected == now:
         return True
     (indent, words, a), (now_indent, now_words, b) = parts(expected), parts(now)
@@ -157,17 +180,16 @@ def is_same(expected, now):
     is_column = re.match(r"column .*size ", expected)
     for x, y in zip(a, b):
         size = abs(float(a[-1])) if is_column else max(abs(float(x)), abs(float(y)))
-        allowed = unit(x) + TOLERANCE * size + SMALLEST if unit(x) > 0 else 0
-        if not abs(float(x) - float(y)) <= allowed:
+        if not abs(float(x) - float(y)) <= allowed(x, size, exact):
             return False
     return True
 
 
-def difference(expected, now):
+def difference(expected, now, exact):
     """The first line that differs, in words, or None."""
     a, b = expected.splitlines(), now.splitlines()
     for i, (x, y) in enumerate(zip(a + [""] * len(b), b + [""] * len(a))):
-        if not is_same(x, y) and (i < len(a) or i < len(b)):
+        if not is_same(x, y, exact) and (i < len(a) or i < len(b)):
             return f"line {i + 1}: expected '{x}'\n{' ' * len(f'line {i + 1}')}       got '{y}'"
     return None
 
@@ -205,8 +227,8 @@ def clean(text, version):
     return "".join(line.rstrip() + "\n" for line in text.splitlines())
 
 
-def check(path, program, version):
-    """A case's complaint or None, and the case as it would be now."""
+def check(path, program, version, exact, whole):
+    """A case's complaint or None, and the case as it would be now, or up to the complaint."""
     head, todo = steps(path.read_text())
     now, complaint = head, None
     with tempfile.TemporaryDirectory(prefix="golden-") as room:
@@ -221,30 +243,52 @@ def check(path, program, version):
         for command, expected in todo:
             printed = clean(run(command, folder, environment), version)
             now += f"$ {command}\n{printed}"
-            wrong = difference(expected, printed)
+            wrong = difference(expected, printed, exact)
             if wrong and not complaint:
                 complaint = f"{path.stem}: '{command}': {wrong}"
+                if not whole:
+                    break
     return complaint, now
 
 
-def is_fused():
-    """Has the machine fused multiply-add? Of the supported ones, older x86 has not."""
-    flags = re.search(r"^flags.*", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
-    return not flags or " fma " in flags[0]
+def instructions():
+    """What the machine's instruction set has, by the names of Linux; "" is none of x86."""
+    found = re.search(r"^flags.*", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    return found[0].split() if found else [""]
+
+
+def is_exact(case):
+    """Here the same code of GCC computes the same bytes (docs/reliability.md, Determinism)."""
+    needed = {"avx512vl"} if case in WIDE else {"avx2", "fma"}
+    return needed <= set(instructions()) and platform.libc_ver() == C_LIBRARY
+
+
+def reason_to_skip(case, exact):
+    if case in FUSED and not {"", "fma"} & set(instructions()):
+        return "no fused multiply-add"
+    if case in SENSITIVE and not exact:
+        return "another compiler, C library or instruction set than the transcripts'"
+    return None
 
 
 def main():
-    words = [word for word in sys.argv[1:] if word != "--update"]
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
     program, sources = (pathlib.Path(word).resolve() for word in words[:2])
     version = subprocess.run([program, "--version"], check=True, capture_output=True,
                              text=True).stdout.split()[1]
     cases = [path for path in sorted((sources / "tests" / "golden").glob("*.txt"))
              if path.stem in words[2:] or not words[2:]]
-    if not is_fused():
-        print(f"skipped: {', '.join(FUSED)}: no fused multiply-add")
-        cases = [path for path in cases if path.stem not in FUSED]
+    exact = {path: "--exact" in sys.argv and is_exact(path.stem) for path in cases}
+    for path in list(cases):
+        why = reason_to_skip(path.stem, exact[path])
+        if why:
+            print(f"skipped: golden_{path.stem}: {why}")
+            cases.remove(path)
+    if not cases:
+        sys.exit(77)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        ends = list(pool.map(lambda path: check(path, program, version), cases))
+        ends = list(pool.map(lambda path: check(path, program, version, exact[path],
+                                                "--update" in sys.argv), cases))
     for path, (complaint, now) in zip(cases, ends):
         if complaint:
             print(complaint)

@@ -1,8 +1,9 @@
 /* test_net_noise.c: noise in a pass: the gradient is that of the very draw, nothing is
- * stored, every part of an address counts, weights drawn ahead or by panels are the same,
- * estimators are unbiased, antithetic pairs mirror. */
+ * stored, every part of an address counts, a dealt pass draws the same, weights drawn
+ * ahead or by panels are the same, estimators are unbiased, antithetic pairs mirror. */
 #include "passtest.h"
 
+#include "base/comm.h"
 #include "base/ctx.h"
 #include "run/pass.h"
 
@@ -21,6 +22,39 @@ static void gradient_is_of_the_very_draw(void **state)
         assert_true(fabs(z) > 1e-3);
         assert_close((double)b.d_sigma[0], x * z * dy, 1e-5);
         assert_close((double)b.d_mu[0], x * dy, 1e-6);
+        netbed_free(&b);
+    }
+}
+
+/* A net whose rows could be dealt to ranks hands out its gradients when the pass ends,
+ * and draws the noise of each layer again: the bytes are those of a pass that is not
+ * dealt. */
+static void a_dealt_pass_has_the_same_gradients(void **state)
+{
+    (void)state;
+    static const char net[] = "conv 32, relu, conv 16, relu, flatten, dense 3";
+    static const xb_estimator estimators[] = {XB_ESTIMATOR_SHARED, XB_ESTIMATOR_FLIPOUT,
+                                              XB_ESTIMATOR_LOCAL};
+    xb_comm alone = {.size = 1};
+    for (int e = 0; e < XB_COUNT(estimators); e++) {
+        xb_pass_options opt = options_of(estimators[e], 48, NULL);
+        netbed b =
+            netbed_make(net, (xb_shape){28, 28, 1}, law_for(opt.estimator), NULL, &opt);
+        const size_t size = (size_t)b.params * sizeof *b.d_mu;
+        xb_real *mu = malloc(size), *sigma = malloc(size);
+        b.mode = XB_MODE_TRAIN;
+        netbed_forward(&b);
+        netbed_backward(&b);
+        memcpy(mu, b.d_mu, size);
+        memcpy(sigma, b.d_sigma, size);
+        assert_ok(b.ctx, xb_pass_join(b.ctx, b.pass, &alone));
+        if (xb_pass_backend(b.pass)->host) assert_true(xb_pass_is_dealt(b.pass, b.batch));
+        netbed_forward(&b);
+        netbed_backward(&b);
+        assert_memory_equal(mu, b.d_mu, size);
+        assert_memory_equal(sigma, b.d_sigma, size);
+        free(mu);
+        free(sigma);
         netbed_free(&b);
     }
 }
@@ -391,6 +425,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_is_of_the_very_draw),
+        cmocka_unit_test(a_dealt_pass_has_the_same_gradients),
         cmocka_unit_test(no_noise_is_stored),
         cmocka_unit_test(every_part_of_an_address_counts),
         cmocka_unit_test(a_part_draws_as_in_the_whole),

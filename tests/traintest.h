@@ -67,6 +67,29 @@ static inline bool same_numbers(const xb_model *a, const xb_model *b)
            memcmp(&s, &t, sizeof s) == 0;
 }
 
+/* The bytes of a model's file; free() them. */
+static inline char *file_of(xb_ctx *ctx, const xb_model *model, size_t *size)
+{
+    enum { MOST = 1 << 18 };
+    scratch s = scratch_make();
+    char *bytes = malloc(MOST);
+    assert_ok(ctx, xb_model_save(ctx, model, scratch_path(&s, "m")));
+    *size = scratch_read(scratch_path(&s, "m"), bytes, MOST);
+    assert_in_range(*size, 100, MOST - 1);
+    scratch_remove(&s);
+    return bytes;
+}
+
+static inline void assert_same_file(xb_ctx *ctx, const xb_model *a, const xb_model *b)
+{
+    size_t n = 0, m = 0;
+    char *x = file_of(ctx, a, &n), *y = file_of(ctx, b, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(x, y, n);
+    free(x);
+    free(y);
+}
+
 static inline void assert_same_table(const xb_table *a, const xb_table *b)
 {
     assert_int_equal(xb_table_row_count(a), xb_table_row_count(b));

@@ -11,9 +11,9 @@ than 95 % are caught.
 
 --random N draws N breakages instead (breakages.py, --seed S) and compiles them all into one
 build (switched.py), so that a test is linked once. The tests where a breakage makes a
-difference run with it, the shortest first, up to the first that fails or until they have
-taken --seconds of CPU time (so the rate is a lower bound); what makes no difference in any
-test has survived at once. Breakages that do not compile, or leave the machine code as it was,
+difference run with it, golden cases and short tests first, up to the first that fails or until
+they have taken --seconds of CPU time (so the rate is a lower bound); what makes no difference
+in any test has survived at once. Breakages that do not compile, or leave the machine code as it was,
 do not count. --sanitized BUILD2 shows what these tests let pass to their sanitised forms: an
 index one too far changes no result. Results are kept in BUILD/mutants.json, so that a run
 that was interrupted, or ended by --minutes, goes on; survivors are shown to tests that

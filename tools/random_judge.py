@@ -1,7 +1,14 @@
-"""random_judge.py: which test catches which of the breakages drawn at random; for mutate.py."""
+"""random_judge.py: which test catches which of the breakages drawn at random; for mutate.py.
+
+Each test runs once without a breakage and notes where a breakage would have made a difference,
+then once with each of these that is not caught yet. The golden cases come first, because they
+show whole results, then the shortest tests. What is left is compiled by itself, in the order
+in which it was drawn: does it change anything, and do the sanitised tests notice it?
+"""
 import concurrent.futures
 import functools
 import hashlib
+import itertools
 import json
 import re
 import threading
@@ -20,7 +27,8 @@ OF_MEMORY = re.compile(r"[\[<>]|alloc|_new\(|_room\(|mem(cpy|set|move)|sizeof|si
 
 class Results:
     """What was found of each breakage, kept in a file as it comes: "by", the test that caught
-    it; "passed", {test: its digest}; "differs", those of them where it made a difference."""
+    it; "passed", {test: its digest}; "met", {test: [how it met the breakage (schemata.py), the
+    CPU seconds it takes, its digest]}."""
 
     def __init__(self, path):
         self.path, self.lock = path, threading.Lock()
@@ -31,9 +39,10 @@ class Results:
         return hashlib.sha256(f"{mutant['file']}\n{mutant['text']}".encode()).hexdigest()[:16]
 
     def of(self, mutant):
-        return self.found.setdefault(self.key(mutant), {
-            "name": f"{mutant['file']}: {mutant['name']}", "by": None, "passed": {},
-            "differs": {}, "seen": 0})
+        with self.lock:
+            return self.found.setdefault(self.key(mutant), {
+                "name": f"{mutant['file']}: {mutant['name']}", "by": None, "passed": {},
+                "met": {}})
 
     def keep(self):
         with self.lock:
@@ -49,6 +58,10 @@ def usual_seconds(build):
     return {row[0]: float(row[2]) for row in rows if len(row) == 3}
 
 
+def is_golden(name):
+    return name.startswith("golden_")
+
+
 class Judging:
     def __init__(self, build, mutants, args, judge, sanitized):
         self.build, self.mutants, self.args = build, mutants, args
@@ -58,100 +71,128 @@ class Judging:
         usual = usual_seconds(build)
         self.tests = build.tests()
         self.order = sorted(self.tests, key=lambda name: usual.get(name, 1))
-        self.spent = dict.fromkeys(range(len(mutants) + 1), 0)
+        self.spent = dict.fromkeys(range(1, len(mutants) + 1), 0)
 
     def all(self):
         """[(mutant, caught by)] of the breakages that break something."""
         self.switched = switched.Switched(self.build, self.mutants, self.args.jobs)
         print(f"{len(self.mutants)} breakages, {len(self.switched.alone)} of them cannot be "
-              "switched", flush=True)
+              f"switched; {len(self.order)} tests", flush=True)
+        numbers = range(1, len(self.mutants) + 1)
         with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
-            list(pool.map(self.show, self.order))
-            list(pool.map(self.finish, range(1, len(self.mutants) + 1)))
-        if time.monotonic() > self.until:
-            raise rebuild.Invalid("the time is over; run again to go on")
-        ends = [(mutant, self.results.of(mutant)["by"]) for mutant in self.mutants]
+            list(pool.map(self.show, filter(is_golden, self.order)))
+            list(pool.map(self.finish, sorted(self.switched.alone)))
+            list(pool.map(self.show, itertools.filterfalse(is_golden, self.order)))
+            list(pool.map(self.finish, numbers))
+        if self.over():
+            print("the time is over, not everything was shown to every test; run again to go on")
+        ends = [(self.mutants[n - 1], self.known(n)["by"]) for n in numbers]
         return [(mutant, by) for mutant, by in ends if by != SAME]
 
-    def open_numbers(self, name):
-        """The breakages that this test has still to be asked about."""
-        digest = linemap.test_digest(name)
-        return [n for n, mutant in enumerate(self.mutants, 1)
-                if not (known := self.results.of(mutant))["by"]
-                and known["passed"].get(name) != digest and self.spent[n] < self.args.seconds
-                and self.build.sources(mutant["file"])]
+    def known(self, number):
+        return self.results.of(self.mutants[number - 1])
+
+    def is_open(self, number):
+        """Neither caught nor compiled nowhere."""
+        known, file = self.known(number), self.mutants[number - 1]["file"]
+        if not known["by"] and not self.build.sources(file):
+            known["by"] = SAME
+        return not known["by"]
+
+    def over(self):
+        return time.monotonic() > self.until
+
+    # ---- breakages that are switched
+
+    def is_done(self, number, name, digest):
+        known = self.known(number)
+        if number in self.switched.alone:  # those are only noted
+            return known["met"].get(name, [None])[-1] == digest
+        return known["passed"].get(name) == digest
 
     def show(self, name):
         """Runs one test with each breakage that makes a difference in it."""
-        numbers = self.open_numbers(name)
-        if not numbers or time.monotonic() > self.until:
+        digest = linemap.test_digest(name)
+        numbers = [n for n in self.spent if self.is_open(n) and self.spent[n] < self.args.seconds
+                   and not self.is_done(n, name, digest)]
+        if not numbers or self.over():
             return
         try:
             status, usual, seen, output = self.switched.seen(self.tests[name], FIRST_SECONDS)
         except Exception as error:
-            print(f"{name} cannot be used: {str(error)[-500:]}", flush=True)
-            return
-        if status != 0:
+            status, output = "an error", str(error)
+        if status not in (0, 77):
             print(f"{name} ends with {status} without a breakage: {output[-300:]}", flush=True)
+        if status != 0:
             return
+        print(f"{name}: {usual:.1f} s, {sum(seen[n] & switched.NEAR > 0 for n in numbers)} of "
+              f"{len(numbers)} make a difference", flush=True)
         for number in numbers:
-            if time.monotonic() > self.until:
+            if self.over():
                 return
-            self.one(name, number, usual, seen[number])
+            self.known(number)["met"][name] = [seen[number], usual, digest]
+            if number not in self.switched.alone:
+                self.one(number, name, usual, seen[number])
         self.results.keep()
 
-    def one(self, name, number, usual, how):
-        mutant = self.mutants[number - 1]
-        known = self.results.of(mutant)
-        known["seen"] |= how
+    def one(self, number, name, usual, how):
+        """One test with one breakage."""
+        known = self.known(number)
         if known["by"]:
             return
         if how & switched.NEAR:
-            known["differs"][name] = usual
-            if number not in self.switched.alone:
-                status, used, output = self.switched.run(
-                    self.tests[name], {"XB_MUTANT": str(number)},
-                    LEAST_SECONDS + TIMES_USUAL * usual)
-                self.spent[number] += used
-                if status not in (0, 77):
-                    known["by"], known["how"] = name, f"{status}: {output[-400:]}"
-                    print(f"caught by {name:25} {known['name']}", flush=True)
-                    self.results.keep()
-                    return
-        if number not in self.switched.alone:
-            known["passed"][name] = linemap.test_digest(name)
+            status, used, output = self.switched.run(
+                self.tests[name], {"XB_MUTANT": str(number)},
+                LEAST_SECONDS + TIMES_USUAL * usual)
+            self.spent[number] += used
+            if status not in (0, 77):
+                known["by"], known["how"] = name, f"{status}: {output[-400:]}"
+                print(f"{'caught by ' + name:34} {known['name']}", flush=True)
+                self.results.keep()
+                return
+        known["passed"][name] = linemap.test_digest(name)
+
+    # ---- the others
+
+    def near(self, number):
+        """[(seconds, test)] of the tests where the breakage made a difference, the shortest
+        first."""
+        return sorted((seconds, name) for name, (how, seconds, _)
+                      in self.known(number)["met"].items()
+                      if name in self.tests and how & switched.NEAR)
 
     @functools.lru_cache(maxsize=None)
-    def near(self, folder):
+    def near_folder(self, folder):
         """The tests that came to any breakage of a folder."""
-        return sorted({name for m in self.mutants if m["file"].startswith(folder + "/")
-                       for name in self.results.of(m)["differs"]}, key=self.order.index)
+        return sorted({pair for number, mutant in enumerate(self.mutants, 1)
+                       if mutant["file"].startswith(folder + "/")
+                       for pair in self.near(number)})
+
+    def to_show(self, number):
+        """The tests that a breakage built by itself has still to be shown to, as many as its
+        time allows."""
+        folder = self.mutants[number - 1]["file"].rpartition("/")[0]
+        passed, seconds, chosen = self.known(number)["passed"], 0, []
+        for usual, name in self.near(number) or self.near_folder(folder):
+            seconds += usual + linemap.LINK_SECONDS
+            if seconds < self.args.seconds and passed.get(name) != linemap.test_digest(name):
+                chosen.append(name)
+        return chosen
 
     def finish(self, number):
-        """Breakages that were not caught: alone, is anything broken at all, and sanitised?"""
-        mutant = self.mutants[number - 1]
-        known = self.results.of(mutant)
-        if known["by"] or time.monotonic() > self.until:
+        """A breakage that no test has caught: is anything broken at all, does a test notice it
+        alone, or a sanitised one?"""
+        mutant, known = self.mutants[number - 1], self.known(number)
+        if known["by"] or self.over():
             return
-        if not self.build.sources(mutant["file"]):
-            known["by"] = SAME
-            return
-        near = sorted(known["differs"], key=known["differs"].get)
-        if number in self.switched.alone:
-            near = near or self.near(mutant["file"].rpartition("/")[0])
-            names, seconds = [], 0
-            for name in near:
-                seconds += known["differs"].get(name, 1) + linemap.LINK_SECONDS
-                if seconds < self.args.seconds and \
-                        known["passed"].get(name) != linemap.test_digest(name):
-                    names.append(name)
-        else:
-            names = []
+        names = self.to_show(number) if number in self.switched.alone else []
         known["by"] = self.judge.alone(mutant, names)
+        near = [name for _, name in self.near(number)]
         if not known["by"]:
             known["passed"].update((name, linemap.test_digest(name)) for name in names)
-        if not known["by"] and self.sanitized and near and OF_MEMORY.search(mutant["new"][0]):
-            known["by"] = self.sanitized.alone(mutant, near[:5])
+            if self.sanitized and near and OF_MEMORY.search(mutant["new"][0]):
+                known["by"] = self.sanitized.alone(mutant, near[:5])
+        met = max((how for how, _, _ in known["met"].values()), default=0)
         print(f"{'caught by ' + known['by'] if known['by'] else 'SURVIVED':34} {known['name']}"
-              f" (seen {known['seen']})", flush=True)
+              f" (met {met})", flush=True)
         self.results.keep()

@@ -5,7 +5,6 @@ tests and the program with these objects, in a folder of their own: neither the 
 nor the build are touched. Tests run as CTest runs them, with the executables made here.
 """
 import functools
-import itertools
 import json
 import os
 import pathlib
@@ -21,6 +20,7 @@ LIBRARIES = ("xb_objects", "xb_os", "xb_studies_objects")
 PROGRAM = "crossbayes"
 PROGRAM_PART = "crossbayes_cli"
 ASLEEP_MOST = 60  # seconds that a test may do nothing at all
+LOOK_EACH = 3     # seconds between looks whether it does
 MEMORY_MOST = 6 << 30  # bytes of a test's data: a broken size must not take the machine
 # Tests of sources and packages do not run the objects made here; double-precision forms,
 # emulated forms and ranks run the code of other tests again; faults are injected by the
@@ -198,18 +198,23 @@ def is_asleep(session):
 def wait_for(process, seconds):
     """Waits for the process; returns status and CPU seconds. Its session is killed after it
     slept for `seconds`: on a busy machine a test that waits for a core is not a hanging one."""
-    last_awake = time.monotonic()
-    for turn in itertools.count():
+    last_awake = last_look = time.monotonic()
+    pause = 0.01
+    while True:
         done, status, usage = os.wait4(process.pid, os.WNOHANG)
         if done:
             process.returncode = os.waitstatus_to_exitcode(status)
             return process.returncode, usage.ru_utime + usage.ru_stime
-        if turn % 50 == 0 and not is_asleep(process.pid):
-            last_awake = time.monotonic()
-        if time.monotonic() - last_awake > seconds:
-            os.killpg(process.pid, signal.SIGKILL)
-            last_awake = float("inf")
-        time.sleep(0.02)
+        now = time.monotonic()
+        if now - last_look > LOOK_EACH:
+            last_look = now
+            if not is_asleep(process.pid):
+                last_awake = now
+            if now - last_awake > seconds:
+                os.killpg(process.pid, signal.SIGKILL)
+                last_awake = float("inf")
+        time.sleep(pause)
+        pause = min(1.2 * pause, 0.2)
 
 
 def run_test(command, environment, room, cpu_seconds, modules, limit_memory=True):

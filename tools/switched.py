@@ -7,6 +7,7 @@ them are shown a build of each.
 """
 import concurrent.futures
 import hashlib
+import json
 import mmap
 import pathlib
 import re
@@ -38,20 +39,33 @@ class Switched:
                 self.files.setdefault(mutant["file"], {})[number] = mutant["place"]
         self.size = max(4096, len(mutants) + 1)
         self.alone, self.made = set(), {}
+        self.names = {number: f"{m['file']}: {m['name']}" for number, m in enumerate(mutants, 1)}
         self.write_runtime()
+        self.remember()
         for file in self.files:
             self.write(file)
         self.compile_all()
+        self.keep_alone()
         self.archive()
 
     def write_runtime(self):
-        for part in ("bin", *linemap.PARTS):
+        for part in linemap.PARTS:
             shutil.rmtree(self.room / part, ignore_errors=True)
         (self.room / "objects").mkdir(parents=True, exist_ok=True)
         (self.room / "schemata.h").write_text(schemata.HEADER)
         (self.room / "schemata.c").write_text(schemata.RUNTIME % self.size)
         subprocess.run(["cc", "-O1", "-fPIC", "-c", "schemata.c", "-o", "schemata.o"],
                        cwd=self.room, check=True)
+
+    def remember(self):
+        """Which breakages an earlier run found that cannot be switched."""
+        path = self.room / "alone.json"
+        known = set(json.loads(path.read_text())) if path.exists() else set()
+        self.alone = {n for n, name in self.names.items() if name in known}
+
+    def keep_alone(self):
+        names = sorted(self.names[n] for n in self.alone)
+        (self.room / "alone.json").write_text(json.dumps(names, indent=0))
 
     def write(self, file):
         """The file with its breakages; those that are alone only note that functions ran."""
@@ -146,7 +160,17 @@ class Switched:
         with self.lock:
             turn = self.turns.setdefault(target, threading.Lock())
         with turn:
-            return out if out.exists() else self.link(target, out)
+            stamp, made_from = out.with_name(out.name + ".txt"), self.made_from(target)
+            if stamp.exists() and stamp.read_text() == made_from:  # it may be of an earlier run
+                return out if out.exists() else None
+            linked = self.link(target, out)
+            stamp.write_text(made_from)
+            return linked
+
+    def made_from(self, target):
+        """What changes when the target must be linked again."""
+        own = (self.build.folder / target).stat().st_mtime_ns
+        return f"{own} {self.size} {linemap.product_digest()} {sorted(self.texts.items())}"
 
     def link(self, target, out):
         out.parent.mkdir(parents=True, exist_ok=True)
