@@ -8,7 +8,8 @@
 #include "crossbayes/extend.h"
 #include "print.h"
 
-/* Number of reads of each member before intervals are checked for the first time. */
+/* Number of independent reads of each member that are needed, and of reads before
+ * intervals are checked for the first time. */
 enum { FIRST = 32 };
 
 static double covered(const xb_stopping *s, const double *y)
@@ -49,8 +50,10 @@ xb_status cli_draws_find(xb_ctx *ctx, cli_draws *out, const xb_model *model,
     opt.members = xb_model_member_count(model);
     const bool numbers = xb_model_class_count(model) == 0 &&
                          xb_model_target_count(model) == 1 && !xb_model_of_counts(model);
-    if (!numbers || reads < FIRST * opt.members) return XB_OK;
-    opt.worth = xb_array_independent(xb_analog_array(analog), reads) / (double)reads;
+    /* Reads that share nearly all their noise scatter too little to show their error. */
+    const double worth = xb_array_independent(xb_analog_array(analog), reads);
+    if (!numbers || worth < FIRST * (double)opt.members) return XB_OK;
+    opt.worth = worth / (double)reads;
     double *value = xb_new(ctx, reads * n, sizeof *value);
     double *sd = xb_new(ctx, n, sizeof *sd);
     xb_status status = value && sd ? XB_OK : XB_E_MEMORY;
