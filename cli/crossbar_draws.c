@@ -84,15 +84,17 @@ void cli_show_draws(const cli_draws *d, int64_t reads)
     if (!d->settled) return;
     const double energy = 100 * d->mean / (double)reads;
     printf(
-        "\n  Half of the rows need %.0f reads or fewer for ends of their 95 %% interval"
-        "\n  within %g sd, 95 %% of the rows need %.0f or fewer\n",
-        needed_by(d->settled, 0.5), d->tolerance, needed_by(d->settled, 0.95));
-    printf("  Reading until each row's interval is settled takes %.0f of %lld reads on"
-           " average"
-           "\n  and %.*g %% of the energy; its intervals cover %.1f %% of the rows, those"
-           " of\n  all reads %.1f %%\n",
-           d->mean, (long long)reads, energy < 99.5 ? 2 : 3, energy, 100 * d->coverage,
-           100 * d->coverage_all);
+        "\n  A row's 95 %% interval is settled when the error of its ends is at most %g "
+        "sd."
+        "\n  Half of the rows need at most %.0f reads for it, 95 %% of the rows at most"
+        " %.0f.\n",
+        d->tolerance, needed_by(d->settled, 0.5), needed_by(d->settled, 0.95));
+    printf(
+        "  Reading each row until then takes %.0f of %lld reads on average and %.*g %% of"
+        "\n  the energy. These intervals cover %.1f %% of the rows, those of all reads"
+        "\n  %.1f %%.\n",
+        d->mean, (long long)reads, energy < 99.5 ? 2 : 3, energy, 100 * d->coverage,
+        100 * d->coverage_all);
 }
 
 json_t *cli_draws_json(const cli_draws *d)

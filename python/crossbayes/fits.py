@@ -321,7 +321,9 @@ def goodness(
 ) -> Goodness:
     """Kolmogorov-Smirnov and Anderson-Darling tests of samples against a given law.
 
-    The law must not have been fitted to the same samples: p-values would be too large.
+    It ``fits`` if both p-values are above ``level``; with few independent samples nearly any
+    law does. The law must not have been fitted to the same samples: p-values would be too
+    large.
 
     >>> import crossbayes as xb
     >>> xb.goodness("mtj", xb.law("mtj").rvs(1000, seed=2)).fits
