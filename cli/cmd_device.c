@@ -345,16 +345,17 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"cell", 0, CLI_TEXT, "COLUMN", "column that identifies the cell [cell]", 0, 0},
+    {"cell", 0, CLI_TEXT, "COLUMN",
+     "column that identifies the cell [cell, device or cell_id]", 0, 0},
     {"state", 0, CLI_TEXT, "COLUMN", "column of the programmed state [level or state]", 0,
      0},
     {"time", 0, CLI_TEXT, "COLUMN",
      "column of the time since programming, in seconds [nominal_time_s, time_s or time]",
      0, 0},
     {"value", 0, CLI_TEXT, "COLUMN",
-     "column of the conductance [conductance_S or conductance]", 0, 0},
+     "column of the conductance [conductance_S, conductance or g]", 0, 0},
     {"programmed", 0, CLI_TEXT, "COLUMN",
-     "column of the conductance right after programming [programmed_S; else"
+     "column of the conductance right after programming [programmed_S or programmed; else"
      " the reading at time 0]",
      0, 0},
     {"min-cells", 0, CLI_COUNT, "N",
