@@ -85,10 +85,11 @@ static const cli_option options[] = {
      0, 0},
     {"law", 0, CLI_TEXT, "LAW", "law of the noise devices [the array's]", 0, 0},
     {"read-interval", 0, CLI_TEXT, "TIME",
-     "time from one read of a device to the next, e.g. 2.5ms [the array's]", 0, 0},
+     "time from one read of a device to the next, in s or e.g. 2.5ms [the array's]", 0,
+     0},
     {"device", 0, CLI_PATH, "FILE",
      "device file (crossbayes device) that says how the mean devices relax", 0, 0},
-    {"age", 0, CLI_TEXT, "TIME", "time since programming, e.g. 10ms or 1e4s [0]", 0, 0},
+    {"age", 0, CLI_TEXT, "TIME", "time since programming, in s or e.g. 10ms [0]", 0, 0},
     {"redraw", 0, CLI_CHOICE, "network|input|operation",
      "when weights are redrawn: for each read of the network, for each input, or for each"
      " array operation [the array's]",

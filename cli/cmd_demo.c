@@ -127,7 +127,7 @@ static xb_status begin_page(cli_demo *d)
         "neural networks. Every study below uses the law fitted to the samples, and runs "
         "in its quick form. A number after ± is one standard error. Verdicts are "
         "computed from the numbers and their errors; where these do not suffice, the "
-        "verdict says so.");
+        "verdict says so. The last section explains the words.");
     if (status != XB_OK) return status;
     xb_page_summary(d->page, own ? "Summary of your noise" : "Summary");
     if (!d->json) printf("Noise of %s\n\n", d->source);
@@ -307,9 +307,11 @@ static const cli_option options[] = {
      "folder for the results; created if missing [crossbayes-demo]", 0, 0},
     {"noise", 0, CLI_PATH, "FILE", "file of your own samples [a built-in sample]", 0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "column of FILE, by name or number from 1", 0, 0},
-    {"sample-interval", 0, CLI_TEXT, "TIME", "time between samples, e.g. 2.5ms", 0, 0},
+    {"sample-interval", 0, CLI_TEXT, "TIME", "time between samples, in s or e.g. 2.5ms",
+     0, 0},
     {"sample-rate", 0, CLI_TEXT, "RATE", "samples per second, e.g. 400Hz", 0, 0},
-    {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]", 0, 0},
+    {"time", 0, CLI_TEXT, "COLUMN",
+     "column of times, in s or as in time_ms [found by name]", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the samples, e.g. S", 0, 0},
     {"device", 0, CLI_PATH, "FILE",
      "device file (crossbayes device); adds a section on how long predictions last", 0,

@@ -29,7 +29,9 @@ static const struct {
 } known[COLUMNS] = {
     [CELL] = {"cell", "which cell was read", {"cell", "device", "cell_id", NULL}},
     [STATE] = {"state", "the state it was programmed to", {"level", "state", NULL}},
-    [TIME] = {"time", "the time since", {"nominal_time_s", "time_s", "time", NULL}},
+    [TIME] = {"time",
+              "the time since programming",
+              {"nominal_time_s", "time_s", "time", NULL}},
     [VALUE] = {"value", "the conductance", {"conductance_S", "conductance", "g", NULL}},
     [PROGRAMMED] = {"programmed",
                     "what was programmed",
@@ -55,15 +57,28 @@ static int64_t find_column(const cli_session *s, const xb_frame *frame, campaign
     return found;
 }
 
+/* Names the columns that there are instead. */
+static cli_exit no_column(cli_session *s, const xb_frame *frame, const char *path,
+                          const char *given, const char *option)
+{
+    char names[512] = "", shown[CLI_SHOWN];
+    size_t used = 0;
+    for (int64_t i = 0; i < xb_frame_feature_count(frame) && used < sizeof names; i++)
+        used +=
+            (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                             cli_shown(shown, xb_frame_feature_name(frame, i)));
+    return cli_fail(s, CLI_USAGE,
+                    "%s: there is no column '%s' for --%s; the columns are %s", path,
+                    given, option, names);
+}
+
 static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame *frame,
                              const char *path)
 {
     for (int c = 0; c < COLUMNS; c++) {
         at[c] = find_column(s, frame, (campaign_column)c);
         const char *given = cli_text(&s->args, known[c].option, NULL);
-        if (at[c] < 0 && given)
-            return cli_fail(s, CLI_USAGE, "%s: there is no column '%s' for --%s", path,
-                            given, known[c].option);
+        if (at[c] < 0 && given) return no_column(s, frame, path, given, known[c].option);
         if (at[c] < 0 && c != PROGRAMMED)
             return cli_fail(s, CLI_USAGE,
                             "%s: no column says %s: name it with --%s COLUMN", path,
@@ -330,24 +345,25 @@ static cli_exit run(cli_session *s)
 }
 
 static const cli_option options[] = {
-    {"cell", 0, CLI_TEXT, "COLUMN", "column that identifies the cell [cell]", 0, 0},
+    {"cell", 0, CLI_TEXT, "COLUMN",
+     "column that identifies the cell [cell, device or cell_id]", 0, 0},
     {"state", 0, CLI_TEXT, "COLUMN", "column of the programmed state [level or state]", 0,
      0},
     {"time", 0, CLI_TEXT, "COLUMN",
      "column of the time since programming, in seconds [nominal_time_s, time_s or time]",
      0, 0},
     {"value", 0, CLI_TEXT, "COLUMN",
-     "column of the conductance [conductance_S or conductance]", 0, 0},
+     "column of the conductance [conductance_S, conductance or g]", 0, 0},
     {"programmed", 0, CLI_TEXT, "COLUMN",
-     "column of the conductance right after programming [programmed_S; else"
+     "column of the conductance right after programming [programmed_S or programmed; else"
      " the reading at time 0]",
      0, 0},
     {"min-cells", 0, CLI_COUNT, "N",
      "smallest number of cells for a state to be kept [20]", 8, 1e9},
     {"column", 'c', CLI_TEXT, "COLUMN",
      "traces: column of the samples, by name or number from 1", 0, 0},
-    {"sample-interval", 0, CLI_TEXT, "TIME", "traces: time between samples, e.g. 2.5ms",
-     0, 0},
+    {"sample-interval", 0, CLI_TEXT, "TIME",
+     "traces: time between samples, in s or e.g. 2.5ms", 0, 0},
     {"sample-rate", 0, CLI_TEXT, "RATE", "traces: samples per second, e.g. 400Hz", 0, 0},
     {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductance [S]", 0, 0},
     {"output", 'o', CLI_OUTPUT, "FILE", "device file to write (JSON); -: stdout", 0, 0},

@@ -207,7 +207,8 @@ static const cli_option options[] = {
     {"reads", 0, CLI_COUNT, "N",
      "number of reads per prediction, for the verdict on reads as draws [100]", 1, 1e9},
     {"read-interval", 0, CLI_TEXT, "TIME",
-     "time between reads, for the verdict on reads as draws, e.g. 50ms [the trace's"
+     "time between reads, for the verdict on reads as draws, in s or e.g. 50ms [the "
+     "trace's"
      " interval]",
      0, 0},
 };

@@ -233,9 +233,12 @@ static void print_moment(const char *name, double value, double error, double of
 static void print_summary(const sampling *job, const char *path)
 {
     summary r = summarise(job);
+    const bool placed =
+        *job->place.unit || job->place.offset != 0 || job->place.scale != 1;
     const char *how = job->standardise ? ", standardised"
-                      : job->physical  ? ", in physical units"
-                                       : "";
+                      : !job->physical ? ""
+                      : placed         ? ", in physical units"
+                                       : ", on its native support (it has no units)";
     printf("%s: %lld %s of %s%s, seed %llu\n", path, (long long)job->n,
            xb_plural(job->n, "draw", "draws"), job->s->args.arg[0], how,
            (unsigned long long)cli_seed(job->s));

@@ -83,7 +83,7 @@ static void show_kept(const xb_chips *chips)
     char text[64];
     if (isnan(loss)) return;
     cli_format_value(text, sizeof text, fabs(loss), fabs(loss) < 99.5 ? 2 : 4);
-    printf("  NLL: %.0f of %.0f chips (at least 90 %%) %s %s\n",
+    printf("  NLL: %.0f of %.0f chips (at least 90 %%) %s %s nats\n",
            n * xb_chips_yield(chips, "nll", loss), n,
            loss < 0 ? "are better than digital by at least" : "lose at most", text);
 }

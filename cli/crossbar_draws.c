@@ -8,7 +8,8 @@
 #include "crossbayes/extend.h"
 #include "print.h"
 
-/* Number of reads of each member before intervals are checked for the first time. */
+/* Number of independent reads of each member that are needed, and of reads before
+ * intervals are checked for the first time. */
 enum { FIRST = 32 };
 
 static double covered(const xb_stopping *s, const double *y)
@@ -49,8 +50,10 @@ xb_status cli_draws_find(xb_ctx *ctx, cli_draws *out, const xb_model *model,
     opt.members = xb_model_member_count(model);
     const bool numbers = xb_model_class_count(model) == 0 &&
                          xb_model_target_count(model) == 1 && !xb_model_of_counts(model);
-    if (!numbers || reads < FIRST * opt.members) return XB_OK;
-    opt.worth = xb_array_independent(xb_analog_array(analog), reads) / (double)reads;
+    /* Reads that share nearly all their noise scatter too little to show their error. */
+    const double worth = xb_array_independent(xb_analog_array(analog), reads);
+    if (!numbers || worth < FIRST * (double)opt.members) return XB_OK;
+    opt.worth = worth / (double)reads;
     double *value = xb_new(ctx, reads * n, sizeof *value);
     double *sd = xb_new(ctx, n, sizeof *sd);
     xb_status status = value && sd ? XB_OK : XB_E_MEMORY;
@@ -81,15 +84,17 @@ void cli_show_draws(const cli_draws *d, int64_t reads)
     if (!d->settled) return;
     const double energy = 100 * d->mean / (double)reads;
     printf(
-        "\n  Half of the rows need %.0f reads or fewer for ends of their 95 %% interval"
-        "\n  within %g sd, 95 %% of the rows need %.0f or fewer\n",
-        needed_by(d->settled, 0.5), d->tolerance, needed_by(d->settled, 0.95));
-    printf("  Reading until each row's interval is settled takes %.0f of %lld reads on"
-           " average"
-           "\n  and %.*g %% of the energy; its intervals cover %.1f %% of the rows, those"
-           " of\n  all reads %.1f %%\n",
-           d->mean, (long long)reads, energy < 99.5 ? 2 : 3, energy, 100 * d->coverage,
-           100 * d->coverage_all);
+        "\n  A row's 95 %% interval is settled when the error of its ends is at most %g "
+        "sd."
+        "\n  Half of the rows need at most %.0f reads for it, 95 %% of the rows at most"
+        " %.0f.\n",
+        d->tolerance, needed_by(d->settled, 0.5), needed_by(d->settled, 0.95));
+    printf(
+        "  Reading each row until then takes %.0f of %lld reads on average and %.*g %% of"
+        "\n  the energy. These intervals cover %.1f %% of the rows, those of all reads"
+        "\n  %.1f %%.\n",
+        d->mean, (long long)reads, energy < 99.5 ? 2 : 3, energy, 100 * d->coverage,
+        100 * d->coverage_all);
 }
 
 json_t *cli_draws_json(const cli_draws *d)

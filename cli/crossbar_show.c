@@ -238,11 +238,12 @@ void cli_show_limits(xb_ctx *ctx, const xb_analog *analog)
     char current[64];
     xb_quantity_text(current, sizeof current, 1e-6 * l.column_ua, NAN, "A");
     if (!(l.column_ua > 0)) return; /* no layer is on the array */
-    printf("  currents of a column up to %s at %g V", current, volt);
+    printf("  A column carries at most %s at %g V.", current, volt);
     if (isfinite(l.swing_low_us))
-        printf("; the widest noise devices, a standard\n  deviation of %g µS, swing from"
-               " %.3g to %.3g µS",
-               number_of(ctx, analog, "sigma_max_us"), l.swing_low_us, l.swing_high_us);
+        printf(
+            " The widest noise devices (standard\n  deviation %g µS) swing from %.3g to"
+            " %.3g µS.",
+            number_of(ctx, analog, "sigma_max_us"), l.swing_low_us, l.swing_high_us);
     putchar('\n');
     if (limit > 0 && l.column_ua > limit)
         printf("  warning: the current of a column exceeds current_limit_ua, %g µA: use"

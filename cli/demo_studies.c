@@ -177,6 +177,48 @@ static void show_needs(const cli_demo *d, const xb_study *study)
               CLI_COUNT_OF(row));
 }
 
+/* The words of the page that a reader from another field may not know. */
+static void show_words(cli_demo *d)
+{
+    static const char *const heading[] = {"word", "meaning"};
+    static const char *const cell[][2] = {
+        {"law", "the distribution of the noise; only its shape enters a network"},
+        {"independent samples",
+         "the number of independent draws that would determine a mean as well as the "
+         "correlated samples do"},
+        {"AIC", "compares families: fit to the samples with a charge for each parameter; "
+                "lower is better"},
+        {"KS, AD",
+         "Kolmogorov-Smirnov and Anderson-Darling tests of a fit; AD weighs the "
+         "tails more"},
+        {"KL, nat", "KL(A‖B) says how far distribution A is from B, in nats; 0: they "
+                    "are equal"},
+        {"rule", "points and weights that replace an integral over the law by a sum"},
+        {"sd", "standard deviation"},
+        {"predictive", "the distribution of the target for one input, over all draws of "
+                       "the weights"},
+        {"epistemic, aleatoric",
+         "the part of a predictive's variance that comes from not "
+         "knowing the weights, and the part that is noise of the "
+         "data"},
+        {"NLL, RMSE",
+         "mean negative log likelihood (it judges mean and uncertainty), and "
+         "root mean square error; lower is better for both"},
+        {"oracle", "a predictor that knows the true function and noise"},
+        {"miscalibration area", "mean distance between stated and observed probabilities "
+                                "of intervals; 0 is perfect"},
+        {"n_eff", "the number of equal weights that would share an output's variance as "
+                  "the actual weights do"},
+        {"width, depth", "units of each hidden layer, and number of hidden layers"},
+        {"mean device, noise device", "a device of the array that holds a weight's mean, "
+                                      "and one that adds its noise"}};
+    cli_demo_section(d, "words", "Words of this page");
+    xb_page_rows(d->page, &(xb_page_rows_info){.columns = 2,
+                                               .heading = heading,
+                                               .rows = CLI_COUNT_OF(cell),
+                                               .cell = &cell[0][0]});
+}
+
 /* Called after the last figure of a study. */
 static void show_rest(cli_demo *d, const xb_study *study)
 {
@@ -227,5 +269,6 @@ xb_status cli_demo_studies(cli_demo *d)
         study = NULL;
     }
     xb_study_destroy(study);
+    if (status == XB_OK) show_words(d);
     return status;
 }

@@ -143,9 +143,10 @@ static void show_shapes(const xb_device *d)
 void cli_show_traces(const xb_device *device)
 {
     const int64_t n = xb_device_trace_count(device);
-    printf("%s  read noise of %lld %s, in the stationary part of each\n",
-           xb_device_state_count(device) > 0 ? "\n" : "", (long long)n,
-           xb_plural(n, "trace", "traces"));
+    printf("%s  read noise of %lld %s\n", xb_device_state_count(device) > 0 ? "\n" : "",
+           (long long)n,
+           xb_plural(n, "trace, in its stationary part",
+                     "traces, in the stationary part of each"));
     cli_print_grid((int)n + 1, 6, grid_cell, device);
     show_shapes(device);
 }

@@ -3,6 +3,16 @@
 
 #include "print.h"
 
+/* So few independent samples, each of which stands for so many samples, test nothing
+ * (maths F12). */
+enum { FEW_INDEPENDENT = 50, MANY_FOR_ONE = 20 };
+
+static bool too_few(const xb_fit_sample *x)
+{
+    return xb_fit_sample_effective(x) < FEW_INDEPENDENT &&
+           (double)xb_fit_sample_count(x) >= MANY_FOR_ONE * xb_fit_sample_effective(x);
+}
+
 cli_exit cli_law_samples(cli_session *s, xb_goodness_result **out, const xb_law *law)
 {
     const char *path = cli_text(&s->args, "samples", NULL);
@@ -43,7 +53,12 @@ void cli_show_goodness(const cli_session *s, const xb_goodness_result *r)
     if (outside > 0)
         printf("  %lld %s outside the law's support\n", outside,
                xb_plural(outside, "sample lies", "samples lie"));
-    if (xb_goodness_result_fits(r))
+    if (xb_goodness_result_fits(r) && too_few(x))
+        printf("  Cannot tell: both p-values are above %g, but with fewer than %d "
+               "independent"
+               " samples\n  nearly any law passes.\n",
+               level, FEW_INDEPENDENT);
+    else if (xb_goodness_result_fits(r))
         printf("  The law fits: both p-values are above %g.\n", level);
     else
         printf("  The law does not fit: a p-value is %g or less.\n", level);

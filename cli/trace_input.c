@@ -66,8 +66,12 @@ static cli_exit interval_of(cli_session *s, double *interval, const double *time
                             int64_t n, const char *path, const char *name)
 {
     if (xb_series_interval_of(s->ctx, interval, time, n) != XB_OK)
-        return cli_fail(s, CLI_USAGE, "%s: column '%s': %s", path, name,
-                        xb_ctx_message(s->ctx));
+        return cli_fail(s, CLI_USAGE, "%s: column '%s': %s%s", path, name,
+                        xb_ctx_message(s->ctx),
+                        cli_flag(&s->args, "time")
+                            ? ""
+                            : "; --column with --sample-rate ignores this column, and"
+                              " crossbayes device takes readings of many cells");
     *interval *= unit_in(name);
     return CLI_DONE;
 }
@@ -207,7 +211,9 @@ cli_exit cli_trace_rows(cli_session *s, int64_t *first, int64_t *end, int64_t n)
     long long to = good && colon[1] ? strtoll(colon + 1, &stop, 10) : n;
     if (good && colon[1]) good = *stop == '\0';
     if (!good || to < from || to > n)
-        return cli_fail(s, CLI_USAGE, "--sample-range: '%s': expected A:B within 1:%lld",
+        return cli_fail(s, CLI_USAGE,
+                        "--sample-range: '%s': expected A:B with"
+                        " 1 <= A <= B <= %lld",
                         text, (long long)n);
     *first = from - 1;
     *end = to;
@@ -264,6 +270,28 @@ static cli_exit read_segment(cli_session *s, xb_series_options *o)
     return CLI_DONE;
 }
 
+/* A trace without an interval counts its times in samples, so a time in seconds has no
+ * meaning for it. */
+static cli_exit check_time(cli_session *s, const char *option, const char *time,
+                           const cli_trace *trace)
+{
+    if (!time || trace->interval > 0 || !strchr(time, 's')) return CLI_DONE;
+    return cli_fail(s, CLI_USAGE,
+                    "--%s: '%s': the interval between samples is unknown: give"
+                    " --sample-interval, --sample-rate or --time, or a number of samples",
+                    option, time);
+}
+
+static cli_exit check_times(cli_session *s, const cli_trace *trace)
+{
+    const char *detrend = cli_text(&s->args, "detrend", NULL);
+    const char *window = detrend ? strchr(detrend, ':') : NULL;
+    cli_exit code =
+        check_time(s, "read-interval", cli_text(&s->args, "read-interval", NULL), trace);
+    if (code != CLI_DONE || !window) return code;
+    return check_time(s, "detrend", window + 1, trace);
+}
+
 cli_exit cli_trace_options(cli_session *s, xb_series_options *out, const cli_trace *trace)
 {
     const cli_args *args = &s->args;
@@ -279,6 +307,7 @@ cli_exit cli_trace_options(cli_session *s, xb_series_options *out, const cli_tra
     if (code == CLI_DONE) code = read_rows(s, out, trace->n);
     if (code == CLI_DONE) code = read_detrend(s, out);
     if (code == CLI_DONE) code = read_segment(s, out);
+    if (code == CLI_DONE) code = check_times(s, trace);
     return code;
 }
 

@@ -29,12 +29,17 @@ cli_exit cli_trace_interval(cli_session *s, double *interval);
          0,                                                                              \
          CLI_TEXT,                                                                       \
          "TIME",                                                                         \
-         "time between samples, e.g. 2.5ms",                                             \
+         "time between samples, in s or e.g. 2.5ms",                                     \
          0,                                                                              \
          0},                                                                             \
         {"sample-rate", 0, CLI_TEXT, "RATE", "samples per second, e.g. 400Hz", 0, 0},    \
-        {"time", 0, CLI_TEXT, "COLUMN", "column of times in seconds [found by name]",    \
-         0,      0},                                                                     \
+        {"time",                                                                         \
+         0,                                                                              \
+         CLI_TEXT,                                                                       \
+         "COLUMN",                                                                       \
+         "column of times, in s or as in time_ms [found by name]",                       \
+         0,                                                                              \
+         0},                                                                             \
         {"skip", 0,   CLI_COUNT, "N", "number of samples to leave out at the start [0]", \
          0,      1e15},                                                                  \
         {"sample-range",                                                                 \

@@ -3,8 +3,8 @@
  *     cc 04_laws.c $(pkg-config --cflags --libs crossbayes) -o 04_laws
  *     ./04_laws bimodal:m=0.9
  *
- * Both laws have mean 0 and variance 1 and use the same random words, so that only their
- * shape is compared; the verdict says whether there were enough draws.
+ * Both laws have mean 0 and variance 1 and use the same random numbers, so that only
+ * their shape is compared; the verdict says whether there were enough draws.
  */
 #include <stdio.h>
 #include <stdlib.h>

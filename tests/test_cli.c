@@ -272,7 +272,8 @@ static void bad_series_are_one_line(void **state)
     run_badly("fit trace.csv --interval 2parsec", "with the unit s");
     run_badly("fit trace.csv --sample-rate 400Hz --sample-interval 1s",
               "exclude each other");
-    run_badly("fit trace.csv --sample-range 9:2", "expected A:B within 1:10000");
+    run_badly("fit trace.csv --sample-range 9:2",
+              "expected A:B with 1 <= A <= B <= 10000");
     run_badly("fit trace.csv --sample-range 5", "expected A:B");
     run_badly("fit trace.csv --skip 3 --sample-range 1:9", "exclude each other");
     run_badly("fit trace.csv --skip 10000", "leaves none");
@@ -282,6 +283,10 @@ static void bad_series_are_one_line(void **state)
     run_badly("fit trace.csv --detrend window:1h", "with the unit s");
     run_badly("fit trace.csv --detrend window:1ms", "a window of 0 samples");
     run_badly("fit trace.csv --sample-range 1:2", "2 samples: at least 8");
+    run_well("sample mtj -n 2000 -o bare.csv -q");
+    run_badly("fit bare.csv --detrend window:1s", "interval between samples is unknown");
+    run_badly("fit bare.csv --read-interval 50ms", "interval between samples is unknown");
+    run_well("fit bare.csv --detrend window:200 --read-interval 5");
 }
 
 /* What the law's trace was like is said where the law is used. */

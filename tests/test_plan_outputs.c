@@ -137,6 +137,9 @@ static void a_verdict_at_an_interval(void **state)
     write_law(path, "0.001", "null");
     assert_ok(ctx, xb_draws_judge(ctx, &v, path, 10, 0));
     assert_int_equal(v.usable, XB_USABLE_LONGER);
+    assert_non_null(strstr(v.text, "which the trace is too short to confirm"));
+    assert_ok(ctx, xb_draws_judge(ctx, &v, path, 1e-6, 100));
+    assert_null(strstr(v.text, "too short to confirm"));
     write_law(path, "null", "4");
     assert_ok(ctx, xb_draws_judge(ctx, &v, path, 0, 0));
     assert_int_equal(v.reads, 0);

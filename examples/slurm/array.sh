@@ -9,6 +9,6 @@
 #SBATCH --cpus-per-task=8
 #SBATCH --time=01:00:00
 set -eu
-shares=${SHARES:-16} # the number of all shares, also if only a part of the array is submitted again
+shares=${SHARES:-16} # the same number for all tasks, also for those that are submitted again
 crossbayes predict "$1" "$2" -o "$3" --draws "${DRAWS:-1e5}" --threads "${SLURM_CPUS_PER_TASK:-0}" \
     --share "$SLURM_ARRAY_TASK_ID/$shares"

@@ -70,7 +70,7 @@ class AnalogModel(Handle):
     def draws(
         self, x: Any, reads: int = 1000, *, first: int = 0, progress: Progress = None
     ) -> Doubles:
-        """The net's outputs under each read: [reads][n], classes [reads][n][classes]."""
+        """The net's outputs in each read, shape (reads, rows) or (reads, rows, classes)."""
         values = self._inputs(x)
         out = np.empty((count(reads, "reads"), len(values), *self.model._outputs()))
         with Session(progress) as session:

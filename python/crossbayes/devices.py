@@ -62,7 +62,7 @@ class Device(Handle):
         return np.array([lib.xb_device_time_at(self._c, i) for i in range(n)])
 
     def moved(self, conductance: float, seconds: float) -> Move:
-        """How far cells of a given conductance have moved after a given time."""
+        """How far cells of a given conductance have moved, ``seconds`` after programming."""
         m = lib.xb_device_moved(self._c, float(conductance), float(seconds))
         return Move(*(getattr(m, name) for name in Move._fields))
 
@@ -104,11 +104,12 @@ def measure_device(
     min_cells: int = 20,
     unit: str = "S",
 ) -> Device:
-    """A device from the readings of a campaign, one row each, in any order.
+    """A device from the readings of a campaign, one element each, in any order.
 
-    ``time`` in seconds after programming; ``programmed``: the conductance right after
-    programming, else the cell's reading at time 0. States of fewer than ``min_cells`` cells
-    are left out.
+    ``cell`` numbers the cells, ``state`` is the state that each was programmed to, ``time``
+    is in seconds after programming, and ``value`` is the conductance in ``unit``.
+    ``programmed`` is the conductance right after programming; without it, it is the cell's
+    reading at time 0. States of fewer than ``min_cells`` cells are left out.
     """
     columns = {"cell": cell, "state": state, "time": time, "value": value}
     if programmed is not None:
@@ -140,7 +141,10 @@ def weight_cells(session: Session, cells: str, device: Device | None) -> Any:
 
 
 class Array(Handle):
-    """An array of devices: numbers by name, of which 0 turns an effect off.
+    """A simulated array: a preset or an array file, with some of its numbers changed.
+
+    ``array_presets()`` lists the presets and ``array_fields()`` the numbers with their
+    units. For a number that belongs to an effect, 0 turns the effect off.
 
     >>> import crossbayes as xb
     >>> a = xb.Array("mtj", adc_bits=6)

@@ -79,7 +79,7 @@ class FamilyFit:
 
     @property
     def params(self) -> dict[str, Estimate]:
-        """Named parameters, then scale and offset in the samples' units."""
+        """The family's parameters, then scale and offset in the samples' unit."""
         family = self._c
         return {
             text(lib.xb_fit_family_param_name(family, i)): Estimate(
@@ -242,10 +242,17 @@ def series(
 ) -> Series:
     """A trace in time order as a time series (``docs/maths.md``, T).
 
-    ``interval`` in seconds, or a text like ``"2.5ms"``. Further settings: first, end,
-    detrend, detrend_window, difference, remove_lines, whole, segment, reads, level.
+    ``interval``: seconds between samples, or a text like ``"2.5ms"``; without it all times
+    are in samples. ``read_interval``: time between reads, for the verdict on reads as draws.
+    Further settings: first, end, detrend, detrend_window, difference, remove_lines, whole,
+    segment, reads, level.
     """
     x = doubles(samples, "samples", 1)
+    if interval is None and isinstance(read_interval, str):
+        raise ValueError(
+            f"read_interval is {read_interval!r}, but interval is unknown: give interval, or"
+            " read_interval as a number of samples"
+        )
     keep: list[Any] = []
     values = {"seed": seed, "unit": unit, **settings}
     values["sample_interval"] = _seconds(interval, "interval")
@@ -295,7 +302,7 @@ def fit(
 
 
 class Goodness:
-    """How well a law that was known beforehand fits samples."""
+    """How well a given law, which was not fitted to these samples, describes them."""
 
     def __init__(self, pointer: Any) -> None:
         self.ks = float(lib.xb_goodness_result_ks(pointer))
@@ -312,7 +319,11 @@ class Goodness:
 def goodness(
     law: Law | str, samples: npt.ArrayLike, *, level: float = 0.01, independent: bool = False
 ) -> Goodness:
-    """Kolmogorov-Smirnov and Anderson-Darling of a given law, not a fitted one.
+    """Kolmogorov-Smirnov and Anderson-Darling tests of samples against a given law.
+
+    It ``fits`` if both p-values are above ``level``; with few independent samples nearly any
+    law does. The law must not have been fitted to the same samples: p-values would be too
+    large.
 
     >>> import crossbayes as xb
     >>> xb.goodness("mtj", xb.law("mtj").rvs(1000, seed=2)).fits

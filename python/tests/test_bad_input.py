@@ -39,6 +39,7 @@ NET = {"net": "dense 2, relu, dense 1", "epochs": 3, "mle_epochs": 3}
         (lambda x, y: xb.train(x, np.c_[y, y], **NET), ValueError, "has 1 output"),
         (lambda x, y: xb.train(x, y * 1j, **NET), TypeError, "complex"),
         (lambda x, y: xb.fit(y[:3]), ValueError, "8"),
+        (lambda x, y: xb.fit(y, read_interval="50ms"), ValueError, "interval is unknown"),
         (lambda x, y: xb.fit(y * np.nan), ValueError, "finite|nan"),
         (lambda x, y: xb.fit(x), ValueError, "2 dimensions, expected 1"),
         (lambda x, y: xb.fit(y, interval="2.5 parsec"), ValueError, "parsec"),

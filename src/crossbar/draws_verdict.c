@@ -34,13 +34,19 @@ static void say(xb_draws_verdict *v)
                  "Not usable at a read interval of %s, usable from %s on.", at, from);
     else
         snprintf(head, sizeof head,
-                 "Measure longer: at no read interval that the trace is long enough for"
-                 " are half of the reads independent.");
+                 "Measure longer: at every read interval that the trace is long enough to"
+                 " judge, fewer than half of the reads are independent.");
+    /* Such an interval is longer than the trace can judge. */
+    const bool unsure =
+        v->usable == XB_USABLE_LONGER && v->independent >= 0.5 * (double)v->reads;
     snprintf(v->text, sizeof v->text,
-             "%s %lld %s, one every %s, %s worth %.3g independent %s.", head,
+             "%s %lld %s, one every %s, %s worth %.3g independent %s%s.", head,
              (long long)v->reads, xb_plural(v->reads, "read", "reads"), at,
              v->reads == 1 ? "is" : "are", v->independent,
-             v->independent < 1.005 ? "draw" : "draws");
+             v->independent < 1.005 ? "draw" : "draws",
+             unsure ? " by the measured correlation, which the trace is too short to"
+                      " confirm"
+                    : "");
 }
 
 /* Reads what a law file says about the fit; *timed: the trace had a time axis. */

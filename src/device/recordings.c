@@ -173,8 +173,11 @@ static xb_status order_traces(xb_ctx *ctx, xb_device *d)
     qsort(d->record, (size_t)d->traces, sizeof *d->record, by_conductance);
     for (int64_t i = 1; i < d->traces; i++)
         if (d->record[i].trace.conductance == d->record[i - 1].trace.conductance)
-            return xb_fail(ctx, XB_E_INPUT, "traces %g and %g have the same conductance",
-                           d->record[i - 1].trace.label, d->record[i].trace.label);
+            return xb_fail(ctx, XB_E_INPUT,
+                           "the traces of states %g and %g have the same conductance, %g:"
+                           " expected one trace for each state",
+                           d->record[i - 1].trace.label, d->record[i].trace.label,
+                           d->record[i].trace.conductance);
     return XB_OK;
 }
 

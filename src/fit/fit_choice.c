@@ -223,7 +223,7 @@ static void say_fits(xb_fit *fit, int best)
 {
     const xb_fit_family *f = &fit->family[fit->chosen];
     bool alone = fit->asked || fit->chosen == best;
-    say(fit, "%s fits", f->family);
+    say(fit, "The family %s fits", f->family);
     if (!fit->asked)
         say(fit, " and is best by %s%s", criterion_name(fit),
             alone ? "" : " of those that fit");

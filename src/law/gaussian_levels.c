@@ -411,7 +411,7 @@ static xb_status read_data(xb_ctx *ctx, xb_law **out, const json_t *root,
 
 const xb_family xb_family_levels = {
     .name = "levels",
-    .about = "1 to 8 Gaussian levels: x=-1/0.5 (positions), p=0.3/0.7 (weights), s=0.1",
+    .about = "1 to 8 Gaussian levels: x (positions), p (weights), s (widths)",
     .levels = true,
     .setup = setup,
     .pdf = pdf,

@@ -132,7 +132,7 @@ static void say_drift(xb_series *s)
 static void say_part(xb_series *s)
 {
     const xb_segment *part = &s->segment[s->chosen];
-    char mean[QUANTITY], sd[QUANTITY];
+    char mean[QUANTITY], sd[QUANTITY], window[QUANTITY];
     start(s, "stationary part");
     if (part->count == s->total)
         say(s, "All %lld samples", (long long)s->total);
@@ -140,12 +140,26 @@ static void say_part(xb_series *s)
         say(s, "Samples %lld to %lld, segment %lld of %lld", (long long)part->first + 1,
             (long long)part->first + (long long)part->count, (long long)s->chosen + 1,
             (long long)s->segments);
-    if (s->detrend != XB_DETREND_NONE)
-        say(s, ", %s removed",
-            s->detrend == XB_DETREND_LINEAR ? "linear trend" : "moving mean");
+    if (s->detrend == XB_DETREND_LINEAR) say(s, ", linear trend removed");
+    if (s->detrend == XB_DETREND_WINDOW)
+        say(s, ", moving mean over %s removed",
+            duration(window, s, s->detrend_window, NAN));
     if (s->difference) say(s, ", as successive differences");
     say(s, ": mean %s, standard deviation %s.", amount(mean, s, s->mean, NAN),
         amount(sd, s, s->sd, NAN));
+}
+
+/* Noise alone shows a line in one trace of a hundred (the level of the search). So a line
+ * that is not certain is followed by how often noise shows one as clear. */
+static void say_chance(xb_series *s)
+{
+    const double certain = 1e-4;
+    double p = 0;
+    for (int64_t i = 0; i < s->lines; i++) p = fmax(p, s->line[i].p);
+    if (!(p > certain)) return;
+    const double digit = pow(10, floor(log10(1 / p)) - 1); /* two digits are enough */
+    say(s, " By chance, one trace in %.0f without any line shows one as clear as %s.",
+        digit * round(1 / (p * digit)), s->lines > 1 ? "the weakest of these" : "this");
 }
 
 static void say_lines(xb_series *s)
@@ -160,6 +174,7 @@ static void say_lines(xb_series *s)
             amount(size, s, s->line[i].amplitude, s->line[i].amplitude_error));
     if (s->lines > SHOWN) say(s, " and %lld more", (long long)s->lines - SHOWN);
     if (s->lines > 0) say(s, s->lines_removed ? "; removed." : "; not removed.");
+    say_chance(s);
 }
 
 static void say_spectrum(xb_series *s)

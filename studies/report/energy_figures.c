@@ -328,10 +328,11 @@ typedef struct map_kind {
     double end; /* end of the colour scale */
 } map_kind;
 
-static const map_kind maps[] = {{"mean", "change of the mean (sd)", 0.3},
-                                {"sd", "change of the sd (relative)", 0.3},
-                                {"tail2", "of the mass beyond 2 sd (relative)", 1},
-                                {"tail3", "of the mass beyond 3 sd (relative)", 1}};
+static const map_kind maps[] = {
+    {"mean", "change of the mean (sd)", 0.3},
+    {"sd", "change of the sd (relative)", 0.3},
+    {"tail2", "of the probability beyond 2 sd (relative)", 1},
+    {"tail3", "of the probability beyond 3 sd (relative)", 1}};
 
 /* Ranks along the axes carry the widths and depths as labels. */
 static void rank_tics(const xb_sketch *k, const char *axis, const char *column,

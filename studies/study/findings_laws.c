@@ -104,7 +104,8 @@ xb_status xb_find_quantile(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"accurate", "not accurate"}),
-        "The mass below a draw has an error of %s in single precision (limit %.1g) and of"
+        "The probability below a draw has an error of %s in single precision (limit "
+        "%.1g) and of"
         " %s in double precision (limit %.1g): %s.",
         xb_show(f, 0).text, single_most, xb_show(d, 0).text, double_most,
         limits_text(kind));

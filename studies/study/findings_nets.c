@@ -100,7 +100,7 @@ static void bimodal_clause(char *out, size_t size, const xb_table *t)
     if (s.kind == XB_FINDING_AGREES)
         snprintf(out, size, " Bimodal noise, an extreme case, needs width %g.", s.width);
     else
-        snprintf(out, size, " Bimodal noise, an extreme case, %s at width %g: KL %s.",
+        snprintf(out, size, " Bimodal noise, an extreme case, %s at width %g: KL is %s.",
                  s.kind == XB_FINDING_DIFFERS ? "still matters" : "is not resolved",
                  s.width, kl_shown(t, s.worst).text);
 }
@@ -122,7 +122,7 @@ xb_status xb_find_energy(xb_ctx *ctx, xb_study *study)
     bimodal_clause(bimodal, sizeof bimodal, t);
     return xb_study_add_finding(
         ctx, study, s.kind, xb_finding_word(s.kind, shape_words),
-        "Shape %s width %g%s: KL %s %s nats (depth %g, n_eff %.2g; threshold %g%s).%s",
+        "Shape %s width %g%s: KL is %s %s nats (depth %g, n_eff %.2g; threshold %g%s).%s",
         says[s.kind].claim, s.width, says[s.kind].on, says[s.kind].size,
         kl_shown(t, worst).text, xb_table_at(t, worst, "depth"),
         xb_table_at(t, worst, "n_eff"), KL_MATTERS, below_zero(t, worst), bimodal);
@@ -130,7 +130,7 @@ xb_status xb_find_energy(xb_ctx *ctx, xb_study *study)
 
 /* ---- narrow */
 
-/* The mass beyond two standard deviations, over the device's nets. */
+/* The probability beyond two standard deviations, over the device's nets. */
 typedef struct tail_state {
     xb_finding_kind kind;
     int64_t nets, matter;
@@ -183,7 +183,8 @@ xb_status xb_find_narrow(xb_ctx *ctx, xb_study *study)
                               100 * xb_table_at(t, s.worst, "tail2_error"));
     return xb_study_add_finding(
         ctx, study, s.kind, xb_finding_word(s.kind, shape_words),
-        "Shape %s: the mass beyond 2 sd changes by up to %s %% (width %g, depth %g), and"
+        "Shape %s: the probability beyond 2 sd changes by up to %s %% (width %g, depth "
+        "%g), and"
         " significantly by more than %g %% in %lld of %lld nets%s.",
         says[s.kind], change.text, xb_table_at(t, s.worst, "width"),
         xb_table_at(t, s.worst, "depth"), 100 * TAIL_MATTERS, (long long)s.matter,

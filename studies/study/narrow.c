@@ -5,7 +5,8 @@
  *   kl    as in the energy study
  *   gaps  law, seed, depth, width and their ranks, n_eff; then, each with its error,
  *         mean (in standard deviations), sd (relative), skewness, excess_kurtosis, and
- *         the mass beyond 2 and 3 standard deviations (relative): law minus Gaussian */
+ *         the probability beyond 2 and 3 standard deviations (relative): law minus
+ * Gaussian */
 #include <math.h>
 #include <stdio.h>
 
@@ -43,9 +44,9 @@ static const struct gap_kind {
     {"sd", "standard deviation, relative", XB_CELL_SD_GAP, XB_CELL_SD},
     {"skewness", "skewness", XB_CELL_SKEWNESS_GAP, XB_CELL_NUMBERS},
     {"excess_kurtosis", "excess kurtosis", XB_CELL_KURTOSIS_GAP, XB_CELL_NUMBERS},
-    {"tail2", "mass beyond 2 standard deviations, relative", XB_CELL_TAIL_2_GAP,
+    {"tail2", "probability beyond 2 standard deviations, relative", XB_CELL_TAIL_2_GAP,
      XB_CELL_TAIL_2},
-    {"tail3", "mass beyond 3 standard deviations, relative", XB_CELL_TAIL_3_GAP,
+    {"tail3", "probability beyond 3 standard deviations, relative", XB_CELL_TAIL_3_GAP,
      XB_CELL_TAIL_3},
 };
 
