@@ -189,11 +189,13 @@ static void print_choice(const cli_trained *o)
         printf("given up halfway because its F was %.0f nats higher\n", behind);
         return;
     }
-    if (xb_train_report_held_count(r) > 0)
+    if (xb_train_report_held_count(r) > 0) {
         cli_format_plain(text, sizeof text, xb_train_report_other_score(r));
-    else
-        cli_format_error(text, sizeof text, f.value, f.std_error);
-    printf("which has %s %s%s%s\n", xb_train_report_criterion(r), text, target_unit(o),
+        printf("which has a log density of %s per held-out row%s\n", text, target_unit(o));
+        return;
+    }
+    cli_format_error(text, sizeof text, f.value, f.std_error);
+    printf("which has F %s nats%s%s\n", text, target_unit(o),
            left_is_lower(o) ? ", lower, but by less than twice the error" : "");
 }
 

@@ -245,10 +245,10 @@ static xb_status use_constants(const choice *c)
         c, 0,
         c->l->columns == 1
             ? "is the only column besides the target, and it does not look like a "
-              "feature (it is empty, an id, dates, or never changes); keep it explicitly "
-              "if it is one"
+              "feature (it is empty, an id, dates, or never changes); name it to use it "
+              "anyway"
             : "and all other columns do not look like features (they are empty, ids, "
-              "dates, or never change); keep explicitly those that are");
+              "dates, or never change); name those that are to be used anyway");
 }
 
 static void count_there(choice *c)
