@@ -40,6 +40,8 @@ class Program:
         self.shim = os.path.abspath(shim) if shim else None
         self.sanitized = sanitized
         self.timeout = 900 if sanitized else 600
+        if "XB_PATIENT" in os.environ:  # whoever runs it ends what hangs
+            self.timeout = None
         in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.room = tempfile.mkdtemp(prefix="xb-fault-", dir=in_memory)
         self.numbers = itertools.count(1)
