@@ -172,7 +172,7 @@ static void draws_are_told_and_adapted(void **state)
     assert_true(number(draws, "mean") >= 32 && number(draws, "mean") <= 100);
     json_decref(root);
     run_well("crossbar m.safetensors xy.csv --reads 100 --chips 1");
-    assert_non_null(strstr(out_text, "until each row's interval is settled"));
+    assert_non_null(strstr(out_text, "Reading each row until then takes"));
     run_badly("predict m.safetensors xy.csv --draws some", "'auto' or 'adaptive'");
     run_badly("predict m.safetensors xy.csv --interval-tolerance 0",
               "interval-tolerance");
