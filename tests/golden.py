@@ -17,7 +17,8 @@ those of SENSITIVE wherever numbers need not be the same.
 Figures are not drawn: a gnuplot that only pretends keeps this independent of the version that
 is installed; the tests of figures run the real one.
 
---update writes the present results into the cases: read the difference before you keep it.
+--update writes the present results of a build by GCC into the cases: read the difference
+before you keep it.
 """
 import concurrent.futures
 import html
@@ -280,7 +281,9 @@ def main():
                              text=True).stdout.split()[1]
     cases = [path for path in sorted((sources / "tests" / "golden").glob("*.txt"))
              if path.stem in words[2:] or not words[2:]]
-    exact = {path: "--exact" in sys.argv and is_exact(path.stem) for path in cases}
+    update = "--update" in sys.argv
+    wanted = update or "--exact" in sys.argv
+    exact = {path: wanted and is_exact(path.stem) for path in cases}
     for path in list(cases):
         why = reason_to_skip(path.stem, exact[path])
         if why:
@@ -290,11 +293,11 @@ def main():
         sys.exit(77)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         ends = list(pool.map(lambda path: check(path, program, version, exact[path],
-                                                "--update" in sys.argv), cases))
+                                                update), cases))
     for path, (complaint, now) in zip(cases, ends):
         if complaint:
             print(complaint)
-            if "--update" in sys.argv:
+            if update:
                 path.write_text(now)
     print(f"{len(cases)} cases, {sum(1 for complaint, _ in ends if complaint)} differ")
     sys.exit(1 if any(complaint for complaint, _ in ends) else 0)
