@@ -117,9 +117,10 @@ static void print_text(const contest *c)
     printf("on %s: %lld %s\n\n", data_of(c), (long long)rows,
            xb_plural(rows, "row", "rows"));
     cli_print_grid(1 + (int)xb_score_gaps_count(c->gaps), MODELS + 3, contest_cell, c);
-    printf("\n  ±: standard error over rows; the difference is taken row by row, and its "
-           "error includes that of the draws.\n  better, worse: with 95 %% confidence for "
-           "all scores together; indistinguishable: these rows do not suffice for either\n");
+    printf(
+        "\n  ±: standard error over rows; the difference is taken row by row, and its "
+        "error includes that of the draws.\n  better, worse: with 95 %% confidence for "
+        "all scores together; indistinguishable: these rows do not suffice for either\n");
     if (xb_model_target_count(c->model[0]) > 1)
         printf("  NLL is that of the joint density of %lld targets.\n",
                (long long)xb_model_target_count(c->model[0]));

@@ -191,7 +191,8 @@ static void print_choice(const cli_trained *o)
     }
     if (xb_train_report_held_count(r) > 0) {
         cli_format_plain(text, sizeof text, xb_train_report_other_score(r));
-        printf("which has a log density of %s per held-out row%s\n", text, target_unit(o));
+        printf("which has a log density of %s per held-out row%s\n", text,
+               target_unit(o));
         return;
     }
     cli_format_error(text, sizeof text, f.value, f.std_error);

@@ -344,8 +344,8 @@ static void mistakes_are_named(void **state)
         {"x,y\na,1\nb,2\n", NULL, "y", NULL, ": column 'y' is the target"},
         {"x,y\n2020-01-01,1\n2020-01-02,2\n", NULL, NULL, NULL,
          ": column 'x' is the only column besides the target, and it does not look like "
-         "a feature (it is empty, an id, dates, or never changes); keep it explicitly if "
-         "it is one"},
+         "a feature (it is empty, an id, dates, or never changes); name it to use it "
+         "anyway"},
         {"x,y\n1/2/2020,1\n3/2/2020,2\n", "x", NULL, NULL,
          ": column 'x' is to be kept, but its dates can be read in two ways: write them "
          "as"

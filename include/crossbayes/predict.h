@@ -112,7 +112,8 @@ XB_API double xb_prediction_disagreement_share(const xb_prediction *p);
  * square root of the number of columns. From now on predictions are wider away from
  * `rows`, the training rows. This needs a table and one target of numbers that are not
  * counts. The process is saved with the model and is shared by all members of an
- * ensemble; simulated arrays refuse such a model. Call this before other threads share the model.
+ * ensemble; simulated arrays refuse such a model. Call this before other threads share
+ * the model.
  */
 XB_API xb_status xb_model_add_process(xb_ctx *ctx, xb_model *model, const xb_rows *rows,
                                       double length);

@@ -65,8 +65,7 @@ static xb_status open_file(xb_ctx *ctx, share_file *f, const char *path)
     if (status == XB_E_INPUT && is_other(path)) return refuse(ctx, path);
     if (status != XB_OK) return status;
     const char *kind = xb_safetensors_text(f->file, "crossbayes");
-    if (!kind || strcmp(kind, XB_SHARE_KIND) != 0)
-        return refuse(ctx, path);
+    if (!kind || strcmp(kind, XB_SHARE_KIND) != 0) return refuse(ctx, path);
     for (int k = 0; k < XB_SHARE_TEXTS; k++)
         if (!text_of(f, k))
             return xb_fail(ctx, XB_E_INPUT, "%s: not a share: '%s' is missing", path,
