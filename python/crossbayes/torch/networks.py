@@ -12,7 +12,7 @@ from crossbayes._library import count
 from crossbayes.laws import Law
 from crossbayes.models import Model
 from crossbayes.torch import passes
-from crossbayes.torch.layers import NoisyConv, NoisyLayer, NoisyLinear
+from crossbayes.torch.layers import ImagePool, NoisyConv, NoisyLayer, NoisyLinear
 from crossbayes.torch.noise import Noise
 
 _KINDS: dict[type, Any] = {nn.Linear: NoisyLinear, nn.Conv1d: NoisyConv, nn.Conv2d: NoisyConv}
@@ -67,6 +67,8 @@ def bayesian(
     for layer in made.modules():
         if type(layer) is nn.Sequential:
             layer.__class__ = NoisySequential
+        if type(layer) is nn.MaxPool2d:
+            layer.__class__ = ImagePool
     return made
 
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from crossbayes._library import Session
 from crossbayes._native import ffi, lib
 from crossbayes.torch import chains, functions
-from crossbayes.torch.layers import NoisyConv, NoisyLayer, NoisyLinear, note
+from crossbayes.torch.layers import ImagePool, NoisyConv, NoisyLayer, NoisyLinear, note
 
 _ESTIMATOR = {
     "shared": lib.XB_ESTIMATOR_SHARED,
@@ -73,6 +73,7 @@ def _pool(layer: Any) -> str | None:
 _TEXT: dict[type, Any] = {
     NoisyLinear: _dense,
     NoisyConv: _conv,
+    ImagePool: _pool,
     nn.MaxPool2d: _pool,
     nn.ReLU: lambda _: "relu",
     nn.Tanh: lambda _: "tanh",
