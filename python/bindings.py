@@ -61,6 +61,12 @@ DRAW = """
                      int64_t n);
     void xb_py_signs_all(const xb_sampler *sampler, const xb_stream *where, uintptr_t sign,
                          const int64_t *tensor, const int64_t *n, int64_t count);
+    void xb_py_dense_forward(const xb_ctx *ctx, uintptr_t y, uintptr_t x, uintptr_t w,
+                             uintptr_t bias, int64_t rows, int64_t in, int64_t out);
+    void xb_py_dense_input(const xb_ctx *ctx, uintptr_t dx, uintptr_t dy, uintptr_t w,
+                           int64_t rows, int64_t in, int64_t out);
+    void xb_py_dense_weight(const xb_ctx *ctx, uintptr_t dw, uintptr_t x, uintptr_t dy,
+                            int64_t rows, int64_t in, int64_t out);
     void xb_py_turn_float(const xb_ctx *ctx, uintptr_t to, uintptr_t from, uintptr_t sign,
                           int64_t n);
     void xb_py_turn_double(const xb_ctx *ctx, uintptr_t to, uintptr_t from, uintptr_t sign,

@@ -215,6 +215,7 @@ static void xb_py_signs_all(const xb_sampler *sampler, const xb_stream *where,
 #undef NAME
 
 #include "glue_parts.h"
+#include "glue_products.h"
 
 /* Training tells of every step, which may take microseconds; Python hears of it every
  * XB_PY_SECONDS, which is soon enough for Ctrl-C, and, if somebody listens, at the end.

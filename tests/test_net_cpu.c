@@ -131,6 +131,47 @@ static void check_product(const xb_kernels *b, int64_t rows, int64_t in, int64_t
     free(x), free(w), free(dy), free(bias), free(got), free(want);
 }
 
+/* Rows further apart than they are long, and both factors as they lie or transposed. */
+static void check_strided(const xb_kernels *b, int64_t m, int64_t n, int64_t k,
+                          int turned)
+{
+    const bool a_turned = turned & 1, b_turned = turned & 2;
+    const int64_t c_row = n + 3, a_row = k + 1, b_row = (b_turned ? k : n) + 2;
+    const int64_t a_size = (m + 1) * (k + 1), b_size = (n + 1 + k) * (b_row + 1);
+    float *x = whole(a_size, 1), *w = whole(b_size, 2), *bias = whole(n, 4);
+    float *got = whole(m * c_row, 5), *want = whole(m * c_row, 5);
+    xb_product p = {.c = got,
+                    .a = x,
+                    .b = w,
+                    .bias = turned & 4 ? bias : NULL,
+                    .m = m,
+                    .n = n,
+                    .k = k,
+                    .c_row = c_row,
+                    .a_row = a_turned ? 1 : a_row,
+                    .a_step = a_turned ? m + 1 : 1,
+                    .b_row = b_row,
+                    .b_is_transposed = b_turned};
+    b->product(&p);
+    p.c = want;
+    xb_kernels_ref.product(&p);
+    assert_memory_equal(got, want, (size_t)(m * c_row) * sizeof *got);
+    free(x), free(w), free(bias), free(got), free(want);
+}
+
+static void products_of_any_strides(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {
+        {0, 3, 2},  {1, 1, 1},   {3, 5, 0},    {1, 17, 40},    {2, 33, 7},
+        {3, 1, 16}, {7, 16, 31}, {13, 50, 19}, {128, 67, 300}, {40, 200, 270}};
+    const xb_kernels *b;
+    for (int i = 0; (b = level_kernels(i)); i++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (int turned = 0; turned < 8; turned++)
+                check_strided(b, sizes[s][0], sizes[s][1], sizes[s][2], turned);
+}
+
 /* The function applied with the product, and its slope: as when run by itself. Scaled so
  * that elu and tanh bend; a few roundings of 1 apart. */
 static void check_fused(const xb_kernels *b, xb_act f, int64_t rows, int64_t in,
@@ -365,6 +406,7 @@ int main(void)
         cmocka_unit_test(activations_at_the_ends),
         cmocka_unit_test(roots_are_accurate),
         cmocka_unit_test(products_of_every_shape),
+        cmocka_unit_test(products_of_any_strides),
         cmocka_unit_test(products_with_their_activation),
         cmocka_unit_test(rows_do_not_depend_on_others),
         cmocka_unit_test(levels_give_the_same_bytes),

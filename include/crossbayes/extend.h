@@ -123,6 +123,23 @@ typedef void (*xb_piece_fn)(void *arg, int64_t piece);
 XB_API void xb_parallel_for(const xb_ctx *ctx, int64_t pieces, xb_piece_fn body,
                             void *arg);
 
+/* ---- a product of matrices
+ *
+ * C = A B + bias in float32, with the kernels that the library's own layers use. C does
+ * not overlap the others. Every element is a sum of its own in an order that depends on
+ * the sizes alone, so the bytes are the same for any number of threads. */
+typedef struct xb_product {
+    float *c;          /* [m][n], rows c_row apart */
+    const float *a;    /* [m][k]: element (i, k) is a[i * a_row + k * a_step] */
+    const float *b;    /* [k][n], or [n][k] if transposed; rows b_row apart */
+    const float *bias; /* [n]; NULL: 0 */
+    int64_t m, n, k;   /* 0 or more */
+    int64_t c_row, a_row, a_step, b_row;
+    bool b_is_transposed;
+} xb_product;
+
+XB_API void xb_product_run(const xb_ctx *ctx, const xb_product *p);
+
 /* ---- order, checksums, texts */
 
 /* Sorts in ascending order; there must be no NaN. This is a radix sort, O(n), which needs

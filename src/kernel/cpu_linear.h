@@ -94,6 +94,22 @@ static void cpu_dense_backward_weight(float *dw, const float *x, const float *dy
                       .k = rows});
 }
 
+static void cpu_product(const xb_product *p)
+{
+    gemm(&(gemm_args){.c = p->c,
+                      .a = p->a,
+                      .b = p->b,
+                      .bias = p->bias,
+                      .c_row = p->c_row,
+                      .a_row = p->a_row,
+                      .a_step = p->a_step,
+                      .b_row = p->b_row,
+                      .m = p->m,
+                      .n = p->n,
+                      .k = p->k,
+                      .transposed = p->b_is_transposed});
+}
+
 static float sum_of(const float *x, int64_t n)
 {
     vec_lanes sum = lanes_zero();

@@ -7,6 +7,20 @@
 
 #include "kernel/activation_kernel.h"
 
+static inline void product(const xb_product *p)
+{
+    const int64_t b_step = p->b_is_transposed ? 1 : p->b_row;
+    const int64_t b_column = p->b_is_transposed ? p->b_row : 1;
+    for (int64_t i = 0; i < p->m; i++)
+        for (int64_t j = 0; j < p->n; j++) {
+            xb_real sum = p->bias ? p->bias[j] : 0;
+            for (int64_t k = 0; k < p->k; k++)
+                sum +=
+                    p->a[i * p->a_row + k * p->a_step] * p->b[k * b_step + j * b_column];
+            p->c[i * p->c_row + j] = sum;
+        }
+}
+
 static inline void activate(xb_real *y, int64_t n, xb_act f)
 {
     switch (f) {

@@ -6,6 +6,7 @@
 #ifndef XB_KERNEL_KERNELS_H
 #define XB_KERNEL_KERNELS_H
 
+#include "crossbayes/extend.h"
 #include "kernel/block.h"
 
 typedef struct xb_activation_kernel {
@@ -46,6 +47,7 @@ typedef struct xb_kernels {
     const char *name;
     bool fused; /* whether multiply-adds are fused, as in xb_kernel */
 
+    void (*product)(const xb_product *p); /* on one thread */
     /* (N1, N6) y [rows][out] = f(x [rows][in] w [in][out] + b [out]) */
     void (*dense_forward)(xb_real *y, const xb_real *x, const xb_real *w,
                           const xb_real *b, int64_t rows, int64_t in, int64_t out,

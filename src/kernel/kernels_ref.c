@@ -50,6 +50,7 @@ static void local_dense_input(xb_real *dx, const xb_real *dy, const xb_real *dv,
 
 const xb_kernels xb_kernels_ref = {
     .name = "ref",
+    .product = product,
     .dense_forward = dense_forward,
     .dense_backward_input = dense_backward_input,
     .dense_backward_weight = dense_backward_weight,

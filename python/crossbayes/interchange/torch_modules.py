@@ -243,7 +243,7 @@ def _dropout(chain: Chain, where: str, layer: Any) -> None:
 _HANDLERS = {
     **dict.fromkeys(("Linear", "Conv1d", "Conv2d"), _affine),
     **dict.fromkeys(_NORMS, _norm),
-    "MaxPool2d": _pool,
+    **dict.fromkeys(("MaxPool2d", "ImagePool"), _pool),  # ImagePool: of crossbayes.torch
     **dict.fromkeys(("Dropout", "Dropout1d", "Dropout2d"), _dropout),
     **dict.fromkeys(_POINTWISE, _pointwise),
     "Flatten": _flatten,

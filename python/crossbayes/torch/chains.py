@@ -7,6 +7,7 @@ what is done with them is one pass in C each.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ from crossbayes.torch.functions import Plan, Source
 from crossbayes.torch.noise import SIGNS_IN, SIGNS_OUT
 
 _WHOLE = ffi.typeof("int64_t[]")
+# The library's products use vectors on these machines; elsewhere they are plain loops.
+_VECTORS = platform.machine().lower() in ("x86_64", "amd64", "aarch64", "arm64")
 _TURN = {
     torch.float32: (lib.xb_py_turn_float, lib.xb_py_turn_add_float, lib.xb_py_turn_back_float),
     torch.float64: (
@@ -192,8 +195,42 @@ def _layers(
     return layers
 
 
+# ---- products: the library's in float32, else PyTorch's
+
+
 def _product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    return torch.mm(x, weight) if bias is None else torch.addmm(bias, x, weight)
+    """The outputs of a dense layer."""
+    if not _own(x):
+        return torch.mm(x, weight) if bias is None else torch.addmm(bias, x, weight)
+    y = x.new_empty((len(x), weight.shape[1]))
+    places = y.data_ptr(), x.data_ptr(), weight.data_ptr()
+    at = 0 if bias is None else bias.data_ptr()
+    lib.xb_py_dense_forward(functions.wide(), *places, at, len(x), *weight.shape)
+    return y
+
+
+def _by_weight(x: Tensor, dy: Tensor) -> Tensor:
+    """The gradient by its weights."""
+    if not _own(x):
+        return torch.mm(x.t(), dy)
+    made = x.new_empty((x.shape[1], dy.shape[1]))
+    places = made.data_ptr(), x.data_ptr(), dy.data_ptr()
+    lib.xb_py_dense_weight(functions.wide(), *places, len(x), *made.shape)
+    return made
+
+
+def _by_input(dy: Tensor, weight: Tensor) -> Tensor:
+    """The gradient by its inputs."""
+    if not _own(dy):
+        return torch.mm(dy, weight.t())
+    dx = dy.new_empty((len(dy), len(weight)))
+    places = dx.data_ptr(), dy.data_ptr(), weight.data_ptr()
+    lib.xb_py_dense_input(functions.wide(), *places, len(dy), *weight.shape)
+    return dx
+
+
+def _own(x: Tensor) -> bool:
+    return x.dtype == torch.float32 and _VECTORS
 
 
 # ---- one draw for the batch
@@ -221,14 +258,14 @@ def _backward(
     for at in reversed(range(len(links))):
         if links[at].relu:
             dy = torch.ops.aten.threshold_backward(dy, passed[at + 1], 0)
-        g = torch.mm(passed[at].t(), dy)
+        g = _by_weight(passed[at], dy)
         by = [g, torch.empty_like(g)]
         if links[at].given > 2:
             by.append(dy.sum(0))
         if links[at].given > 3:
             by.append(torch.empty_like(by[2]))
         out[:0] = by
-        dx = torch.mm(dy, layers[at].theta.t()) if at or wanted else None
+        dx = _by_input(dy, layers[at].theta) if at or wanted else None
         if dx is not None:
             dy = dx
     return dx, out
@@ -273,15 +310,15 @@ def _backward_turned(
             dy = behind
         else:
             turn(wide, turned.data_ptr(), dy.data_ptr(), s, rows * wide_out)
-        by = [torch.mm(passed[2 * at].t(), dy), torch.mm(passed[2 * at + 1].t(), turned)]
+        by = [_by_weight(passed[2 * at], dy), _by_weight(passed[2 * at + 1], turned)]
         if given > 2:
             by.append(dy.sum(0))
         if given > 3:
             by.append(turned.sum(0))
         out[:0] = by
         if at or wanted:
-            dx = torch.mm(dy, layers[at].mu.t())
-            noise = torch.mm(turned, layers[at].theta.t())
+            dx = _by_input(dy, layers[at].mu)
+            noise = _by_input(turned, layers[at].theta)
             n = rows * wide_in
             turn_add(wide, dx.data_ptr(), noise.data_ptr(), signs[2 * at], n, False)
             dy, own = dx, True

@@ -12,7 +12,7 @@ from crossbayes._library import count
 from crossbayes.laws import Law
 from crossbayes.models import Model
 from crossbayes.torch import passes
-from crossbayes.torch.layers import NoisyConv, NoisyLayer, NoisyLinear
+from crossbayes.torch.layers import ImagePool, NoisyConv, NoisyLayer, NoisyLinear
 from crossbayes.torch.noise import Noise
 
 _KINDS: dict[type, Any] = {nn.Linear: NoisyLinear, nn.Conv1d: NoisyConv, nn.Conv2d: NoisyConv}
@@ -67,6 +67,8 @@ def bayesian(
     for layer in made.modules():
         if type(layer) is nn.Sequential:
             layer.__class__ = NoisySequential
+        if type(layer) is nn.MaxPool2d:
+            layer.__class__ = ImagePool
     return made
 
 
@@ -123,13 +125,24 @@ def _before(module: Any, _: Any) -> None:
 
 
 def _collect(module: Any, found: dict[NoisyLayer, None]) -> None:
-    """As ``modules()``, which takes three times as long; a step asks three times."""
+    """As ``modules()``, which takes three times as long."""
     if isinstance(module, NoisyLayer):
         found[module] = None
         return
     for child in module._modules.values():
         if child is not None:
             _collect(child, found)
+
+
+def _first(module: Any) -> NoisyLayer | None:
+    """The first layer with noise; a step asks for it."""
+    if isinstance(module, NoisyLayer):
+        return module
+    for child in module._modules.values():
+        found = None if child is None else _first(child)
+        if found is not None:
+            return found
+    return None
 
 
 def _noisy(module: Any) -> list[NoisyLayer]:
@@ -144,7 +157,8 @@ def _noisy(module: Any) -> list[NoisyLayer]:
 
 def noise_of(module: Any) -> Noise:
     """The noise that the layers of a network share: its seed, step, sample and law."""
-    return _noisy(module)[0].noise
+    first = _first(module) if isinstance(module, nn.Module) else None
+    return _noisy(module)[0].noise if first is None else first.noise
 
 
 def kl(module: Any) -> Tensor:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from crossbayes._library import Session
 from crossbayes._native import ffi, lib
 from crossbayes.torch import chains, functions
-from crossbayes.torch.layers import NoisyConv, NoisyLayer, NoisyLinear, note
+from crossbayes.torch.layers import ImagePool, NoisyConv, NoisyLayer, NoisyLinear, note
 
 _ESTIMATOR = {
     "shared": lib.XB_ESTIMATOR_SHARED,
@@ -73,6 +73,7 @@ def _pool(layer: Any) -> str | None:
 _TEXT: dict[type, Any] = {
     NoisyLinear: _dense,
     NoisyConv: _conv,
+    ImagePool: _pool,
     nn.MaxPool2d: _pool,
     nn.ReLU: lambda _: "relu",
     nn.Tanh: lambda _: "tanh",
@@ -363,10 +364,11 @@ def _forward(p: Any, y: Tensor) -> float:
 def _backward(
     part: Part, p: Any, given: Any, dy: Any, d_x: Tensor | None, weight: float
 ) -> list[Tensor]:
-    """Gradients by the parameters, views of one block for means and one for widths."""
+    """Gradients by the parameters, views of one block: means, then widths."""
     p.ctx, p.alone = functions.wide(), functions.context(1)  # this thread may be another
-    d_mu, d_width = torch.empty(part.runner.params), torch.empty(part.runner.params)
-    p.d_mu, p.d_width, p.weight = d_mu.data_ptr(), d_width.data_ptr(), weight
+    block = torch.empty(2 * part.runner.params)
+    p.d_mu, p.weight = block.data_ptr(), weight
+    p.d_width = p.d_mu + 4 * part.runner.params
     if weight == 0.0:
         p.kl = ffi.NULL
     if dy is not None:
@@ -380,9 +382,9 @@ def _backward(
     for random in part.random:
         means.append(given[at])
         at += 2 if random else 1
-    sizes = [mu.numel() for mu in means]
+    views = block.split(2 * [mu.numel() for mu in means])
     made = []
-    for mu, random, *by in zip(means, part.random, d_mu.split(sizes), d_width.split(sizes)):
+    for mu, random, *by in zip(means, part.random, views, views[len(means) :]):
         made += [d if mu.dim() == 1 else d.view(mu.shape) for d in by[: 2 if random else 1]]
     return made
 
