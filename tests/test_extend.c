@@ -208,12 +208,46 @@ static void memory_may_run_out_anywhere(void **state)
     drop(&m);
 }
 
+/* Threads take blocks of columns: any size, any number of threads, the same bytes; and
+ * the elements are those of plain sums in double. */
+static void a_product_has_the_bytes_of_one_thread(void **state)
+{
+    enum { M = 70, N = 205, K = 150 };
+    xb_ctx *ctx = *state;
+    static float a[M * K], b[K * N], bias[N], c[2][M * N];
+    for (int i = 0; i < M * K; i++) a[i] = sinf((float)i);
+    for (int i = 0; i < K * N; i++) b[i] = cosf((float)i);
+    for (int i = 0; i < N; i++) bias[i] = (float)i;
+    for (int t = 0; t < 2; t++) {
+        xb_ctx_set_threads(ctx, t ? 4 : 1);
+        xb_product_run(ctx, &(xb_product){.c = c[t],
+                                          .a = a,
+                                          .b = b,
+                                          .bias = bias,
+                                          .m = M,
+                                          .n = N,
+                                          .k = K,
+                                          .c_row = N,
+                                          .a_row = K,
+                                          .a_step = 1,
+                                          .b_row = N});
+    }
+    assert_memory_equal(c[0], c[1], sizeof c[0]);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double sum = bias[j];
+            for (int k = 0; k < K; k++) sum += (double)a[i * K + k] * b[k * N + j];
+            assert_true(fabs(c[0][i * N + j] - sum) < 1e-3);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failure_has_its_line),
         cmocka_unit_test(a_listener_can_be_wrapped),
         cmocka_unit_test(a_file_hashes_as_its_bytes),
+        cmocka_unit_test(a_product_has_the_bytes_of_one_thread),
         cmocka_unit_test(images_come_from_arrays),
         cmocka_unit_test(a_model_comes_from_arrays_and_back_from_its_file),
         cmocka_unit_test(parts_that_make_no_model_are_refused),
