@@ -212,32 +212,33 @@ static void memory_may_run_out_anywhere(void **state)
  * the elements are those of plain sums in double. */
 static void a_product_has_the_bytes_of_one_thread(void **state)
 {
-    enum { M = 70, N = 205, K = 150 };
+    enum { ROWS = 70, COLUMNS = 205, DEPTH = 150 };
     xb_ctx *ctx = *state;
-    static float a[M * K], b[K * N], bias[N], c[2][M * N];
-    for (int i = 0; i < M * K; i++) a[i] = sinf((float)i);
-    for (int i = 0; i < K * N; i++) b[i] = cosf((float)i);
-    for (int i = 0; i < N; i++) bias[i] = (float)i;
+    static float a[ROWS * DEPTH], b[DEPTH * COLUMNS], bias[COLUMNS], c[2][ROWS * COLUMNS];
+    for (int i = 0; i < ROWS * DEPTH; i++) a[i] = sinf((float)i);
+    for (int i = 0; i < DEPTH * COLUMNS; i++) b[i] = cosf((float)i);
+    for (int i = 0; i < COLUMNS; i++) bias[i] = (float)i;
     for (int t = 0; t < 2; t++) {
         xb_ctx_set_threads(ctx, t ? 4 : 1);
         xb_product_run(ctx, &(xb_product){.c = c[t],
                                           .a = a,
                                           .b = b,
                                           .bias = bias,
-                                          .m = M,
-                                          .n = N,
-                                          .k = K,
-                                          .c_row = N,
-                                          .a_row = K,
+                                          .m = ROWS,
+                                          .n = COLUMNS,
+                                          .k = DEPTH,
+                                          .c_row = COLUMNS,
+                                          .a_row = DEPTH,
                                           .a_step = 1,
-                                          .b_row = N});
+                                          .b_row = COLUMNS});
     }
     assert_memory_equal(c[0], c[1], sizeof c[0]);
-    for (int i = 0; i < M; i++)
-        for (int j = 0; j < N; j++) {
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++) {
             double sum = bias[j];
-            for (int k = 0; k < K; k++) sum += (double)a[i * K + k] * b[k * N + j];
-            assert_true(fabs(c[0][i * N + j] - sum) < 1e-3);
+            for (int k = 0; k < DEPTH; k++)
+                sum += (double)a[i * DEPTH + k] * b[k * COLUMNS + j];
+            assert_true(fabs(c[0][i * COLUMNS + j] - sum) < 1e-3);
         }
 }
 
