@@ -29,8 +29,8 @@ _ESTIMATOR = {
 _PART, _TENSORS = ffi.typeof("xb_py_part *"), ffi.typeof("xb_py_tensor[]")
 _NOISE = ffi.typeof("xb_noise *")
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-# Weights of a dense layer; above, products of the whole batch are faster (chains.py): a pass cuts
-# it into pieces, so that sums have the same order for any number of threads.
+# Weights of a dense layer; above, products of the whole batch are faster (chains.py): a pass
+# cuts it into pieces, so that sums have the same order for any number of threads.
 _MOST = {"shared": 1 << 11, "flipout": 1 << 13}
 _KEPT = 32  # nets of different shapes that a network keeps
 
