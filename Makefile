@@ -148,9 +148,10 @@ api: python
 check-peers: python
 	./python/check.sh $(BUILD) peers
 
-# Its claims of speed in one table beside NumPy, PyTorch and bayesian-torch, from the same PyPI.
+# Its claims of speed in one table beside NumPy, PyTorch and bayesian-torch, from the same PyPI;
+# DOCS=1 writes the table to docs/python.md.
 bench-python: python
-	./python/check.sh $(BUILD) bench
+	DOCS=$(DOCS) ./python/check.sh $(BUILD) bench
 
 # Each target for FUZZ_SECONDS, from its seeds; what breaks it is left in the folder.
 FUZZ_SECONDS ?= 600

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """The Python package's claims of speed in one table, each beside its peer in the same run.
 
-    python bench/bench_python.py [--draws 1e8] [--concrete data.txt] [--seconds 30]
+    python bench/bench_python.py [--draws 1e8] [--concrete data.txt] [--seconds 20] [--docs FILE]
 
-`make bench-python` runs all of it. Needs the package; draws need NumPy, steps and training need
+`make bench-python` runs all of it, in about three minutes of an idle machine; DOCS=1 writes the
+table to docs/python.md as well. Needs the package; draws need NumPy, steps and training need
 torch and bayesian-torch and are left out, with a line that says so, where they are missing.
 Every number is the least of its repeats, the two sides taking turns.
 """
 
 import argparse
+import os
+import platform
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -28,16 +32,46 @@ def least(function, repeats, calls=1):
     return best / calls
 
 
+BEGIN, END = "<!-- make bench-python DOCS=1 writes this -->\n", "<!-- to here -->\n"
+table = []  # its lines
+
+
+def line(text):
+    table.append(text)
+    print(text, flush=True)
+
+
 def row(what, measured, peer, wanted, met):
-    print(f"| {what} | {measured} | {peer} | {wanted} | {'yes' if met else 'no'} |", flush=True)
+    line(f"| {what} | {measured} | {peer} | {wanted} | {'yes' if met else 'no'} |")
+
+
+def machine():
+    """What the numbers were measured on, as a line of text."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    for entry in cpuinfo.read_text().splitlines() if cpuinfo.exists() else []:
+        if entry.startswith("model name"):
+            model = entry.split(":", 1)[1].strip()
+            break
+    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}"
+
+
+def update(path):
+    """Puts the table in the place of the one in a page."""
+    page = path.read_text()
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{path}: no table between {BEGIN.strip()} and {END.strip()}")
+    path.write_text(before + BEGIN + "\n".join(table) + "\n" + END + after)
 
 
 # ---- what a call costs over C
 
 
-def in_c(function, nothing):
+def in_c(function, nothing, repeats, calls):
     """Seconds of a C function alone: a call of it by cffi, less one of a function that does nothing."""
-    return least(function, 300, 200) - nothing
+    return max(least(function, repeats, calls) - nothing, 0.0)
 
 
 def c_draw(law):
@@ -73,9 +107,9 @@ def calls():
     empty = least(lambda: None, 300, 200)
     nothing = least(lambda: lib.xb_law_is_symmetric(pointer), 300, 200)
     for name, (python, c) in cases.items():
-        many = 200 if "predict" not in name else 20
-        over = least(python, 300, many) - empty - max(in_c(c, nothing), 0.0)
-        inner = max(in_c(c, nothing), 0.0)
+        often = (300, 200) if "predict" not in name else (3000, 1)  # a prediction takes 0.6 ms
+        inner = in_c(c, nothing, *often)
+        over = least(python, *often) - empty - inner
         row(f"{name} over C", f"{over * 1e6:.1f} µs", f"C: {inner * 1e6:.2f} µs", "≤ 5 µs",
             over <= 5e-6)
     xb.set_threads(0)
@@ -140,9 +174,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=float, default=1e8)
     parser.add_argument("--concrete", metavar="FILE", help="UCI concrete: numbers, target last")
-    parser.add_argument("--seconds", type=float, default=30, help="CPU time of the peer's training")
+    parser.add_argument("--seconds", type=float, default=20, help="CPU time of the peer's training")
+    parser.add_argument("--docs", type=Path, metavar="FILE", help="page whose table is replaced")
     given = parser.parse_args()
-    print("| what | crossbayes | beside it | wanted | met |\n| --- | --- | --- | --- | --- |")
+    line("| what | crossbayes | beside it | wanted | met |")
+    line("| --- | --- | --- | --- | --- |")
     calls()
     draws(int(given.draws))
     try:
@@ -153,6 +189,10 @@ def main():
             print("skipped: training; --concrete FILE has the data")
     except ImportError as error:
         print(f"skipped: steps and training: {error}")
+    line("")
+    line(f"Measured on {machine()}.")
+    if given.docs:
+        update(given.docs)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """A training step of crossbayes.torch beside bayesian-torch's, in one run.
 
     python bench/bench_torch.py [THREADS]
+    python bench/bench_torch.py products      the products of dense layers beside PyTorch's
 
 A step is forward, loss with KL, backward and Adam. Networks are Sequentials; `forward by hand`
 is the same network as a module that calls its layers itself. bayesian-torch has no draw for each
@@ -117,7 +118,35 @@ def measure(threads):
             yield (name, estimator, *(1e3 * t for t in best))
 
 
+def products():
+    """GFLOP/s of the products of a dense layer: forward, and the gradients by weights and inputs."""
+    from crossbayes.torch import chains
+
+    torch.set_num_threads(1)
+    print("GFLOP/s, one thread             torch.mm  crossbayes")
+    for rows, wide_in, wide_out in ((128, 784, 400), (128, 400, 400), (128, 1200, 1200)):
+        x, dy = torch.randn(rows, wide_in), torch.randn(rows, wide_out)
+        w = torch.randn(wide_in, wide_out)
+        ways = {
+            "forward": (lambda: torch.mm(x, w), lambda: chains._product(x, w, None)),
+            "by weights": (lambda: torch.mm(x.t(), dy), lambda: chains._by_weight(x, dy)),
+            "by inputs": (lambda: torch.mm(dy, w.t()), lambda: chains._by_input(dy, w)),
+        }
+        for name, sides in ways.items():
+            best = [float("inf")] * 2
+            for _ in range(100):
+                for i, side in enumerate(sides):
+                    start = time.process_time()
+                    side()
+                    best[i] = min(best[i], time.process_time() - start)
+            a, b = (2e-9 * rows * wide_in * wide_out / t for t in best)
+            print(f"{rows} x {wide_in} x {wide_out:5d} {name:12s} {a:10.0f} {b:11.0f}", flush=True)
+
+
 def main():
+    if sys.argv[1:] == ["products"]:
+        products()
+        return
     threads = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     print("ms of CPU a step                         plain  bayesian-torch  crossbayes  ratio")
     for name, estimator, a, b, c in measure(threads):

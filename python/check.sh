@@ -10,7 +10,7 @@
 #                          what those libraries predict themselves; Python 3.12 and later
 #                          have AIHWKit too
 #   check.sh BUILD bench   speed beside those libraries, as one table; UCI concrete from
-#                          $CROSSBAYES_DATA
+#                          $CROSSBAYES_DATA; DOCS=1 writes it to docs/python.md
 set -eu
 build=$1 what=$2
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -47,6 +47,7 @@ fi
 if [ "$what" = bench ]; then
     data=${CROSSBAYES_DATA:-}/uci/concrete/data.txt
     [ -e "$data" ] && set -- --concrete "$data" || set --
+    [ -z "${DOCS:-}" ] || set -- "$@" --docs "$root/docs/python.md"
     cd "$root/bench"
     exec "$peers/bin/python" bench_python.py "$@"
 fi

@@ -208,12 +208,47 @@ static void memory_may_run_out_anywhere(void **state)
     drop(&m);
 }
 
+/* Threads take blocks of columns: any size, any number of threads, the same bytes; and
+ * the elements are those of plain sums in double. */
+static void a_product_has_the_bytes_of_one_thread(void **state)
+{
+    enum { ROWS = 70, COLUMNS = 205, DEPTH = 150 };
+    xb_ctx *ctx = *state;
+    static float a[ROWS * DEPTH], b[DEPTH * COLUMNS], bias[COLUMNS], c[2][ROWS * COLUMNS];
+    for (int i = 0; i < ROWS * DEPTH; i++) a[i] = sinf((float)i);
+    for (int i = 0; i < DEPTH * COLUMNS; i++) b[i] = cosf((float)i);
+    for (int i = 0; i < COLUMNS; i++) bias[i] = (float)i;
+    for (int t = 0; t < 2; t++) {
+        xb_ctx_set_threads(ctx, t ? 4 : 1);
+        xb_product_run(ctx, &(xb_product){.c = c[t],
+                                          .a = a,
+                                          .b = b,
+                                          .bias = bias,
+                                          .m = ROWS,
+                                          .n = COLUMNS,
+                                          .k = DEPTH,
+                                          .c_row = COLUMNS,
+                                          .a_row = DEPTH,
+                                          .a_step = 1,
+                                          .b_row = COLUMNS});
+    }
+    assert_memory_equal(c[0], c[1], sizeof c[0]);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++) {
+            double sum = bias[j];
+            for (int k = 0; k < DEPTH; k++)
+                sum += (double)a[i * DEPTH + k] * b[k * COLUMNS + j];
+            assert_true(fabs(c[0][i * COLUMNS + j] - sum) < 1e-3);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failure_has_its_line),
         cmocka_unit_test(a_listener_can_be_wrapped),
         cmocka_unit_test(a_file_hashes_as_its_bytes),
+        cmocka_unit_test(a_product_has_the_bytes_of_one_thread),
         cmocka_unit_test(images_come_from_arrays),
         cmocka_unit_test(a_model_comes_from_arrays_and_back_from_its_file),
         cmocka_unit_test(parts_that_make_no_model_are_refused),

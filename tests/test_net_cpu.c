@@ -165,11 +165,11 @@ static void products_of_any_strides(void **state)
     static const int64_t sizes[][3] = {
         {0, 3, 2},  {1, 1, 1},   {3, 5, 0},    {1, 17, 40},    {2, 33, 7},
         {3, 1, 16}, {7, 16, 31}, {13, 50, 19}, {128, 67, 300}, {40, 200, 270}};
-    const xb_kernels *b;
-    for (int i = 0; (b = level_kernels(i)); i++)
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (int i = 0; i < xb_backend_count(); i++)
+        for (int s = 0; s < XB_COUNT(sizes); s++)
             for (int turned = 0; turned < 8; turned++)
-                check_strided(b, sizes[s][0], sizes[s][1], sizes[s][2], turned);
+                check_strided(xb_kernels_find(xb_backend_name(i)), sizes[s][0],
+                              sizes[s][1], sizes[s][2], turned);
 }
 
 /* The function applied with the product, and its slope: as when run by itself. Scaled so

@@ -127,7 +127,7 @@ XB_API void xb_parallel_for(const xb_ctx *ctx, int64_t pieces, xb_piece_fn body,
  *
  * C = A B + bias in float32, with the kernels that the library's own layers use. C does
  * not overlap the others. Every element is a sum of its own in an order that depends on
- * the sizes alone, so the bytes are the same for any number of threads. */
+ * the sizes alone, so the bytes are the same for any number of threads. Frozen. */
 typedef struct xb_product {
     float *c;          /* [m][n], rows c_row apart */
     const float *a;    /* [m][k]: element (i, k) is a[i * a_row + k * a_step] */

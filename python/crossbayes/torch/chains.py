@@ -1,8 +1,8 @@
 """Dense layers one after another, with relu between them, as one function of autograd.
 
-Products are PyTorch's. What is done to each weight (draws, widths, the KL and its gradient) is
-one call in C for all layers together, forward and backward; so are the signs of flipout, and
-what is done with them is one pass in C each.
+Products are the library's in float32, else PyTorch's. What is done to each weight (draws,
+widths, the KL and its gradient) is one call in C for all layers together, forward and backward;
+so are the signs of flipout, and what is done with them is one pass in C each.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ _ESTIMATOR = {
 _PART, _TENSORS = ffi.typeof("xb_py_part *"), ffi.typeof("xb_py_tensor[]")
 _NOISE = ffi.typeof("xb_noise *")
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-# Weights of a dense layer; above, PyTorch's own products are faster: the library cuts a batch
-# into pieces, so that sums have the same order for any number of threads.
+# Weights of a dense layer; above, products of the whole batch are faster (chains.py): a pass
+# cuts it into pieces, so that sums have the same order for any number of threads.
 _MOST = {"shared": 1 << 11, "flipout": 1 << 13}
 _KEPT = 32  # nets of different shapes that a network keeps
 
@@ -98,7 +98,7 @@ class Run:
         self.layers = [m for m in modules if isinstance(m, NoisyLayer)]
         self.together = bool(self.layers) and self.layers[0] is modules[0]
         self.random = tuple(r for layer in self.layers for r in layer.random())
-        # PyTorch's products: too large for a part, or a layer that has no text
+        # products of the whole batch: too large for a part, or a layer that has no text
         self.chain = self.together and "" in self.texts and chains.fits(modules)
         self.numbers = tuple(n for layer in self.layers for n in layer.numbers())
 

@@ -284,7 +284,7 @@ def grown_net(kind):
             nn.Sigmoid(),
             nn.Linear(5, 2),
         ), (7, 4)
-    if kind == "wide":  # layers whose products are PyTorch's
+    if kind == "wide":  # layers too large for one pass, one by one
         return nn.Sequential(
             nn.Linear(70, 130),
             nn.Tanh(),
@@ -377,6 +377,53 @@ def test_hooks_and_other_shapes_run_layer_by_layer():
     assert net(torch.randn(2, 3, 4)).shape == (2, 3, 2)
     assert net(torch.randn(0, 4)).shape == (0, 2)
     assert net(x.double()[:, :4].float()).shape == (7, 2)
+
+
+@pytest.mark.parametrize("estimator", ["shared", "flipout"])
+@pytest.mark.parametrize("rows", [1, 3, 70])
+def test_products_of_wide_layers_are_those_of_pytorch(estimator, rows):
+    """Of layers with many outputs, with one, and of few examples."""
+    torch.manual_seed(4)
+    plain = nn.Sequential(
+        nn.Linear(130, 210), nn.ReLU(), nn.Linear(210, 100), nn.ReLU(), nn.Linear(100, 1)
+    )
+    seen = []
+    for fused in (True, False):
+        net = xt.bayesian(plain, estimator=estimator, random="all")
+        xt.noise_of(net).fused = fused
+        x = torch.linspace(-1, 1, rows * 130).view(rows, 130).requires_grad_()
+        y = net(x)
+        xt.free_energy(net, y.square().mean(), examples=10).backward()
+        seen.append([y.detach(), x.grad, *(p.grad for p in net.parameters())])
+    for ours, theirs in zip(*seen):
+        torch.testing.assert_close(ours, theirs, rtol=2e-4, atol=2e-6)
+
+
+def test_pooled_images_have_the_gradient_of_pytorch():
+    """Channels come last, and the gradient behind a flatten has another order."""
+
+    class ByHand(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.pool = nn.Conv2d(2, 5, 3, padding=1), nn.MaxPool2d(2)
+
+        def forward(self, x):
+            images = self.conv(x)
+            images.retain_grad()
+            self.seen = images
+            return self.pool(images).flatten(1)
+
+    torch.manual_seed(5)
+    net = xt.bayesian(ByHand())
+    assert isinstance(net.pool, nn.MaxPool2d) and repr(net.pool).startswith("MaxPool2d")
+    y = net(torch.randn(3, 2, 8, 8))
+    weights = torch.randn_like(y)
+    (y * weights).sum().backward()
+    images = net.seen.detach().contiguous().requires_grad_()
+    plain = nn.functional.max_pool2d(images, 2).flatten(1)
+    assert torch.equal(plain, y)
+    (plain * weights).sum().backward()
+    assert torch.equal(images.grad, net.seen.grad)
 
 
 def test_two_calls_before_a_gradient():
