@@ -2,13 +2,12 @@
 
 Each test runs once without a breakage and notes where a breakage would have made a difference,
 then once with each of these that is not caught yet. The golden cases come first, because they
-show whole results, then the shortest tests. What is left is compiled by itself, in the order
+show whole results, then the tests whose names say that they are about a broken file. What is left is compiled by itself, in the order
 in which it was drawn: does it change anything, and do the sanitised tests notice it?
 """
 import concurrent.futures
 import functools
 import hashlib
-import itertools
 import json
 import re
 import threading
@@ -23,6 +22,9 @@ FIRST_SECONDS = 600  # CPU seconds of a test without breakages at most
 LEAST_SECONDS, TIMES_USUAL = 3, 5  # CPU seconds with a breakage: at most
 # Where a breakage may read or write too far and change no result.
 OF_MEMORY = re.compile(r"[\[<>]|alloc|_new\(|_room\(|mem(cpy|set|move)|sizeof|size|bytes|\bn\b")
+
+
+WORD = re.compile(r"[a-z]{4,}")  # of a file's or a test's name
 
 
 class Results:
@@ -62,6 +64,10 @@ def is_golden(name):
     return name.startswith("golden_")
 
 
+def by_kind(pair):
+    return not is_golden(pair[1]), pair
+
+
 class Judging:
     def __init__(self, build, mutants, args, judge, sanitized):
         self.build, self.mutants, self.args = build, mutants, args
@@ -70,7 +76,10 @@ class Judging:
         self.until = time.monotonic() + 60 * args.minutes
         usual = usual_seconds(build)
         self.tests = build.tests()
-        self.order = sorted(self.tests, key=lambda name: usual.get(name, 1))
+        words = {word for m in mutants if not self.results.of(m)["by"]
+                 for word in WORD.findall(m["file"].partition("/")[2])}
+        self.order = sorted(self.tests, key=lambda name: (
+            not is_golden(name), not words & set(WORD.findall(name)), usual.get(name, 1)))
         self.spent = dict.fromkeys(range(1, len(mutants) + 1), 0)
 
     def all(self):
@@ -80,9 +89,7 @@ class Judging:
               f"switched; {len(self.order)} tests", flush=True)
         numbers = range(1, len(self.mutants) + 1)
         with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
-            list(pool.map(self.show, filter(is_golden, self.order)))
-            list(pool.map(self.finish, sorted(self.switched.alone)))
-            list(pool.map(self.show, itertools.filterfalse(is_golden, self.order)))
+            list(pool.map(self.show, self.order))
             list(pool.map(self.finish, numbers))
         if self.over():
             print("the time is over, not everything was shown to every test; run again to go on")
@@ -155,18 +162,18 @@ class Judging:
     # ---- the others
 
     def near(self, number):
-        """[(seconds, test)] of the tests where the breakage made a difference, the shortest
-        first."""
-        return sorted((seconds, name) for name, (how, seconds, _)
-                      in self.known(number)["met"].items()
-                      if name in self.tests and how & switched.NEAR)
+        """[(seconds, test)] of the tests where the breakage made a difference, golden cases
+        and short tests first."""
+        return sorted(((seconds, name) for name, (how, seconds, _)
+                       in self.known(number)["met"].items()
+                       if name in self.tests and how & switched.NEAR), key=by_kind)
 
     @functools.lru_cache(maxsize=None)
     def near_folder(self, folder):
         """The tests that came to any breakage of a folder."""
         return sorted({pair for number, mutant in enumerate(self.mutants, 1)
                        if mutant["file"].startswith(folder + "/")
-                       for pair in self.near(number)})
+                       for pair in self.near(number)}, key=by_kind)
 
     def to_show(self, number):
         """The tests that a breakage built by itself has still to be shown to, as many as its
