@@ -50,6 +50,9 @@ windows)
         mkdir -p "$WINEPREFIX" # the server needs it, and the first program fills it
         # One server for all tests: one that leaves after a program may refuse the next.
         trap '/usr/lib/wine/wineserver64 -k || true' EXIT
+        # One that an interrupted run left behind makes a new one refuse to start.
+        /usr/lib/wine/wineserver64 -k || true
+        /usr/lib/wine/wineserver64 -w
         /usr/lib/wine/wineserver64 -p
     fi
     ;;
