@@ -32,7 +32,7 @@ typedef struct xb_plan_options {
     int64_t draws;    /* 32768: draws of the hidden layers; 0: as in xb_density_options */
     int64_t weight_draws; /* 2048: draws of all weights, for n_eff */
     uint64_t seed;        /* 1 */
-    const char *backend;
+    const char *backend;  /* NULL: the context's */
     int64_t output; /* 0: number of the output to plan for, if the net has several */
 } xb_plan_options;
 
