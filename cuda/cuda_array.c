@@ -1,5 +1,5 @@
-/* cuda_array.c: the operations for simulated arrays; maths X13, X14, X50, X51. Noise of
- * sums and calibration are the host's (backend/array_ops.h). */
+/* cuda_array.c: the operations for simulated arrays; maths X13, X14, X50, X51. The
+ * host makes the noise of sums and the calibration (backend/array_ops.h). */
 #include "cuda_module.h"
 
 static xbc_converter converter_of(const xb_steps *s)

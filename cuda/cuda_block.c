@@ -1,6 +1,7 @@
-/* cuda_block.c: conv, relu and maxpool as one step (run/fuse.c), one draw of the weights
- * for the batch or none, as the estimator shared; maths N8, N18.
- * Kept: the places, a byte each. Scratch: theta [n], z [n], dw [slices][n]. */
+/* cuda_block.c: conv, relu and maxpool as one step (run/fuse.c), without noise or with
+ * one draw of the weights for the batch, as in the estimator `shared`; maths N8, N18.
+ * From forward to backward it keeps the places, a byte each. Scratch: theta [n], z
+ * [n], dw [slices][n]. */
 #include "cuda_linear.h"
 
 /* A block's last layer is its maxpool. */
@@ -14,9 +15,9 @@ static xbc_block block_of(const xbc_linear *op, const xb_layer *last)
                        .rows = op->run->batch};
 }
 
-/* Without tensor cores small images are too few threads: the layers' own kernels cut
- * their products finer. In small batches launches are what counts, and a block has fewer.
- */
+/* Without tensor cores small images give too few threads, and the layers' own kernels
+ * cut their products finer. In small batches the number of launches decides, and a
+ * block needs fewer. */
 enum { PIXELS_LEAST = 100, ROWS_FEW = 8 };
 
 static bool fuses(const xb_run *run, const xb_layer *last)
@@ -40,7 +41,7 @@ static int64_t scratch(const xb_run *run, const xb_layer *last)
     return (2 + (run->gradients ? xbc_block_slices(&block) : 0)) * op.n;
 }
 
-/* With the weights, mu or a draw. */
+/* The block with its input and its weights: mu, or a draw. */
 static xbc_block ready(const xbc_linear *op, const xb_layer *last, const float *x)
 {
     xbc_block block = block_of(op, last);
@@ -86,8 +87,8 @@ static void backward(const xb_run *run, const xb_layer *last, xb_real *dx,
     XBC_INSIDE(backward_of(&op, last, dx, dy, x));
 }
 
-/* ---- with the batchnorm before it, where there is no backward pass: x goes through it
- * as it is read. Kept and scratch: its own, then the block's. */
+/* ---- with the batchnorm before it, if there is no backward pass: x is normalised as
+ * it is read. Kept and scratch memory is the batchnorm's, then the block's. */
 
 static const xb_layer *norm_of(const xb_layer *last) { return conv_of(last) - 1; }
 

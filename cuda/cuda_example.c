@@ -1,7 +1,8 @@
-/* cuda_example.c: a draw of the weights for each group of examples; maths N9. Groups go
- * by panels: as many draws as SOME_FLOATS hold. Dense layers of one example a draw, and
- * of 16 or more, go forward without a draw ever being in memory. Scratch: theta, z and dw
- * [panel][n]; or biases [draws][out] and the product's room. */
+/* cuda_example.c: a draw of the weights for each group of examples; maths N9. Groups
+ * are done in panels, each with as many draws as SOME_FLOATS hold. Forward through
+ * dense layers with one example, or with 16 or more, for each draw, no draw is ever
+ * stored in memory. Scratch: theta, z and dw [panel][n]; or biases [draws][out] and
+ * the product's room. */
 #include "cuda_linear.h"
 
 enum { SOME_FLOATS = 1 << 24 };
@@ -19,7 +20,7 @@ static int64_t panel_of(const xbc_linear *op)
     return smaller(groups_most(op), larger(1, SOME_FLOATS / op->n));
 }
 
-/* One example a draw, whole blocks of outputs. */
+/* One example for each draw, and whole blocks of outputs. */
 static bool fused(const xbc_linear *op)
 {
     return op->run->group == 1 && op->dense && op->tensor[0].stochastic &&

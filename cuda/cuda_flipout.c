@@ -1,10 +1,9 @@
-/* cuda_flipout.c: one draw for the batch whose signs are turned per example (Wen et al.
- * 2018); maths N10.
- * Scratch: z [n], sigma z [n], then over the batch x r [in], dx' [in], t [out], signs r
- * [cin] and s [cout], then dw [slices][n]. */
+/* cuda_flipout.c: one draw for the batch, whose signs change from example to example
+ * (Wen et al. 2018); maths N10. Scratch: z [n], sigma z [n], then over the batch x r
+ * [in], dx' [in], t [out], signs r [cin] and s [cout], then dw [slices][n]. */
 #include "cuda_linear.h"
 
-/* As backend/noise.c: the two highest bits tell signs from draws. */
+/* As in backend/noise.c: the two highest bits distinguish signs from draws. */
 #define SIGNS_IN (UINT32_C(1) << 30)
 #define SIGNS_OUT (UINT32_C(1) << 31)
 
@@ -25,7 +24,7 @@ static void signs(const xbc_linear *op, float *sign, uint32_t side, int64_t chan
     xbc_signs(sign, &where, run->noise.first * channels, run->batch * channels);
 }
 
-/* The draw, the signs, and x with its signs turned. */
+/* Makes the draw, the signs, and x times its signs. */
 static turned turn(const xbc_linear *op, const float *x)
 {
     int64_t batch = op->run->batch;

@@ -1,6 +1,6 @@
-/* cuda_grouped.c: dense layers forward, a draw for each group of examples or for the
- * whole batch, by the kernel that makes draws as it needs them; maths N8, N9. Scratch:
- * biases [groups][out], then the kernel's room. */
+/* cuda_grouped.c: dense layers forward, with one draw for each group of examples or
+ * for the whole batch, by the kernel that makes draws as it needs them; maths N8, N9.
+ * Scratch: biases [groups][out], then the kernel's room. */
 #include "cuda_linear.h"
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -23,8 +23,8 @@ int64_t xbc_grouped_scratch(const xbc_linear *op, int64_t group)
            xbc_grouped_room(rows, group, op->in, op->out);
 }
 
-/* Draws number .. number + count - 1 for rows [row, row + rows), of whose first group
- * `skip` are not there. */
+/* Draws number .. number + count - 1 for rows [row, row + rows); `skip` rows of the
+ * first group lie before them. */
 static void some_groups(const xbc_linear *op, float *y, const float *x, xbc_grouped job,
                         int64_t number, int64_t row)
 {

@@ -1,5 +1,6 @@
-/* cuda_linear.c: dense and conv: which estimator runs, the parts they share, and the
- * estimator `shared`; maths N1, N2, N7, N8. As backend/linear.c on the host. */
+/* cuda_linear.c: dense and conv: the choice of the estimator, the parts that
+ * estimators share, and the estimator `shared`; maths N1, N2, N7, N8. It mirrors
+ * backend/linear.c of the host. */
 #include "cuda_linear.h"
 
 enum {

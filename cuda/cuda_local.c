@@ -1,7 +1,7 @@
-/* cuda_local.c: noise on the layer's outputs (Kingma et al. 2015); maths N11. As
- * backend/estimator_local.c: dense layers keep v, conv layers compute it again.
- * Scratch: sigma^2 [n], then over the batch x^2 [in] (its gradient takes its place), e
- * [out] (dv takes its place), v [out] if not kept, then dw [slices][n]. */
+/* cuda_local.c: noise on the layer's outputs (Kingma et al. 2015); maths N11. As in
+ * backend/estimator_local.c, dense layers keep v and conv layers compute it again.
+ * Scratch: sigma^2 [n], then over the batch x^2 [in] (later its gradient), e [out]
+ * (later dv), v [out] if it is not kept, then dw [slices][n]. */
 #include "cuda_linear.h"
 
 typedef struct spread {
@@ -18,7 +18,7 @@ static int64_t keep(const xbc_linear *op)
     return op->dense ? op->run->batch * op->out : 0;
 }
 
-/* The variance of outputs, unless it was kept, and their noise. */
+/* Computes the variance of the outputs, unless it was kept, and their noise. */
 static spread spread_of(const xbc_linear *op, const float *x, bool kept)
 {
     const xb_run *run = op->run;

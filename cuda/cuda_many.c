@@ -1,5 +1,5 @@
-/* cuda_many.c: small nets of dense layers under many draws of their weights at once: the
- * net as the kernel reads it; maths N1, N6, N7. */
+/* cuda_many.c: small nets of dense layers under many draws of their weights at once:
+ * describes the net as the kernel reads it; maths N1, N6, N7. */
 #include <string.h>
 
 #include "cuda_module.h"
@@ -15,7 +15,7 @@ static bool link_of(xbc_link *to, const xb_net *net, const xb_layer *l)
     return l->out.c <= XBC_WIDEST;
 }
 
-/* Dense layers alone, each with an activation over it or none. */
+/* Whether the net has only dense layers, each with or without an activation after it. */
 static bool read_net(xbc_many *job, const xb_net *net)
 {
     if (net->n_tensor > 2 * XBC_LINKS) return false;

@@ -1,6 +1,6 @@
-/* cuda_module.c: the backend object on a GPU, and the one function the library asks for.
- * Operations are asked for in order and run on one stream of the device; where a number
- * comes back the host waits. */
+/* cuda_module.c: the backend object on a GPU, and the one function that the library
+ * calls to get it. Operations run in the order of the calls on one stream of the
+ * device; if a number comes back, the host waits for it. */
 #include "cuda_module.h"
 
 #include <pthread.h>
@@ -48,7 +48,8 @@ static void put(const xb_backend *b, void *to, const void *host, int64_t bytes)
     XBC_INSIDE(xbc_put(to, host, (size_t)bytes));
 }
 
-/* After an error there are no numbers: zeros, which `check` warns of. */
+/* After an error there are no numbers, so the result is zeros; `check` reports the
+ * error. */
 static void get(const xb_backend *b, void *host, const void *from, int64_t bytes)
 {
     (void)b;
@@ -98,7 +99,7 @@ static xb_status check(const xb_backend *b, xb_ctx *ctx)
 
 /* ---- sources of draws */
 
-enum { SOURCES = 8 }; /* kept on the device */
+enum { SOURCES = 8 }; /* sources that are kept on the device */
 
 typedef struct kept_source {
     uint64_t identity;
@@ -219,7 +220,8 @@ xb_status xb_backend_module(xb_ctx *ctx, const xb_backend **out,
                             const xb_module_host *host)
 {
     char why[XBC_TEXT];
-    if (!agrees(host)) { /* what it calls `note` may be elsewhere: nothing is said */
+    if (!agrees(host)) { /* what it calls `note` may be elsewhere, so nothing is
+                            reported */
         return XB_E_ARGUMENT;
     }
     xbc_host = host;

@@ -5,10 +5,11 @@
 #include "backend/module.h"
 #include "device.h"
 
-/* What the library gave; there after the module's entry was called. */
+/* The functions that the library provides; set when the module's entry was called. */
 extern const xb_module_host *xbc_host;
 
-/* One operation at a time: threads may ask at once. */
+/* A lock that lets one operation run at a time, because several threads may call at
+ * once. */
 void xbc_enter(void);
 void xbc_leave(void);
 
@@ -19,7 +20,8 @@ void xbc_leave(void);
         xbc_leave();                                                                     \
     } while (0)
 
-/* The sampler's source on the device, kept for the next time; inside. */
+/* The sampler's source on the device, which is kept for the next call. Call it with
+ * the lock held. */
 xbc_source xbc_source_of(const xb_sampler *sampler);
 
 /* cuda_array.c, cuda_linear.c, cuda_layers.c, cuda_many.c, cuda_training.c,
@@ -30,7 +32,7 @@ extern const xb_layer_ops xbc_dense, xbc_conv, xbc_maxpool_ops, xbc_batchnorm,
 
 xbc_act xbc_act_of(const xb_layer *layer);
 xbc_window xbc_window_of(const xb_window *w);
-/* A batchnorm in the run's memory, and how much of it. */
+/* A batchnorm in the run's memory, and the size of that memory. */
 xbc_norm xbc_norm_of(const xb_run *run, const xb_layer *layer);
 int64_t xbc_norm_keep(const xb_run *run, const xb_layer *layer);
 int64_t xbc_norm_scratch(const xb_run *run, const xb_layer *layer);

@@ -1,6 +1,7 @@
-/* cuda_training.c: many steps of training in one launch: the library's steps as the
- * kernel reads them (device_steps.cu). The lock is not held while the device works, so
- * that steps of several nets, asked for by several threads, run side by side. */
+/* cuda_training.c: many steps of training in one launch: describes the library's steps
+ * as the kernel reads them (device_steps.cu). The lock is not held while the device
+ * works, so that steps of several nets, requested by several threads, run side by
+ * side. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,8 @@
 #include "backend/steps.h"
 #include "cuda_module.h"
 
-/* Multiply-adds of a step that one block should do, with half the rate of its arithmetic
- * 0.3 ms: as long as the launches take that a step by layers is. */
+/* The largest number of multiply-adds of a step for one block. At half of its peak
+ * rate they take 0.3 ms, as long as the launches of a step that runs layer by layer. */
 static const double WORK_MOST = 0x1p25;
 
 static int quads(int64_t n) { return (int)((n + 3) / 4 * 4); }
@@ -35,7 +36,8 @@ static xbc_act act_of(xb_act f)
     }
 }
 
-/* (N6) From the output: elu y + 1 below 0, relu 0, tanh 1 - y^2, sigmoid y - y^2. */
+/* (N6) The slope as a function of the output: elu y + 1 below 0, relu 0 there, tanh 1
+ * - y^2, sigmoid y - y^2. */
 static void set_slope(xbc_step_link *k)
 {
     static const float slope[][2][3] = {[XBC_NONE] = {{1, 0, 0}, {1, 0, 0}},
@@ -59,7 +61,7 @@ static void set_divisors(xbc_step_link *k)
     k->by_columns = divisor(k->outp / 4), k->by_across = divisor(k->inp / 4);
 }
 
-/* A link behind those that are there. */
+/* Appends a link. */
 static void add_link(xbc_steps *job, const xb_many_steps *s, const xb_chain_link *from)
 {
     xbc_step_link *k = &job->link[job->links++];
@@ -85,8 +87,8 @@ static void add_link(xbc_steps *job, const xb_many_steps *s, const xb_chain_link
     if (k->outp > job->widest) job->widest = k->outp;
 }
 
-/* Parts of the batch whose gradients are found side by side: where a layer has too few
- * weights for all threads. */
+/* The number of parts of the batch whose gradients are computed side by side, more
+ * than one if a layer has too few weights for all threads. */
 static int slices_of(const xbc_steps *job)
 {
     return job->weights <= 512    ? 12
@@ -150,7 +152,7 @@ static bool divides(const xbc_steps *job)
     return exact;
 }
 
-/* The job but for its buffers; false: it is not for one block. */
+/* Fills the job except its buffers; returns false if it does not suit one block. */
 static bool read_job(xbc_steps *job, const xb_many_steps *s)
 {
     *job = (xbc_steps){.batch = (int)s->batch};
@@ -169,7 +171,7 @@ static bool read_job(xbc_steps *job, const xb_many_steps *s)
     return divides(job);
 }
 
-/* ---- the room: the steps, what they come to, what is kept, the kernel's own */
+/* ---- the room: the steps, their results, what is kept, and the kernel's own arrays */
 
 static int64_t lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -226,7 +228,7 @@ static void set_buffers(xbc_steps *job, const xb_many_steps *s)
     job->count = s->count;
 }
 
-/* Inside; the launch's number. */
+/* Call it with the lock held. Returns the number of the launch. */
 static int start(xbc_steps *job, const xb_many_steps *s)
 {
     xbc_step *plan = plan_of(s);
@@ -238,7 +240,7 @@ static int start(xbc_steps *job, const xb_many_steps *s)
     return xbc_steps_start(job);
 }
 
-/* Inside; how many steps were done. */
+/* Call it with the lock held. Returns how many steps were done. */
 static int64_t fetch(const xbc_steps *job, const xb_many_steps *s)
 {
     int64_t done = 0;

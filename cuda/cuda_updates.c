@@ -5,7 +5,7 @@
 
 #include "cuda_module.h"
 
-/* False: one that is found on the host. */
+/* Returns false for a likelihood that is computed on the host. */
 static bool kind_of(xbc_loss_kind *to, xb_loss_kind kind)
 {
     switch (kind) {
@@ -20,7 +20,7 @@ static bool kind_of(xbc_loss_kind *to, xb_loss_kind kind)
     return false;
 }
 
-/* A batch's numbers on the host, in one block. */
+/* A batch's numbers on the host, in one block of memory. */
 typedef struct host_batch {
     xb_real *y, *target, *dy; /* [rows][outputs] */
     xb_real *noise, *d_noise; /* [noises] */
@@ -56,7 +56,8 @@ static void get_batch(const host_batch *b, const xb_loss *l, const xb_real *y)
     if (l->link) xbc_get(b->link, l->link, (size_t)(2 * l->outputs) * sizeof *y);
 }
 
-/* Likelihoods with functions that a GPU has not: outputs are few, and go over. */
+/* Likelihoods whose functions a GPU does not have: the host computes them from the
+ * outputs, which are few. */
 static double loss_on_host(const xb_loss *l, xb_real *dy, const xb_real *y, int64_t rows)
 {
     host_batch b;

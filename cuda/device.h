@@ -1,6 +1,7 @@
-/* device.h: what the module's kernels do, as plain functions; the module's other files
- * are C and know CUDA through this header alone. Pointers to numbers are the device's.
- * Nothing here fails: the first error stays, and nothing is done after it. */
+/* device.h: the module's kernels as plain functions. The module's other files are C
+ * and use CUDA through this header alone. Pointers to numbers point to the device's
+ * memory. No function returns an error: the first error is kept (xbc_error), and after
+ * it nothing is done. */
 #ifndef XBC_DEVICE_H
 #define XBC_DEVICE_H
 
@@ -20,12 +21,14 @@ extern "C" {
 
 enum { XBC_TEXT = 256 };
 
-/* False: `why` says in a few words what is missing. */
+/* Returns false if there is no usable device; `why` then says in a few words what is
+ * missing. */
 bool xbc_open(char why[XBC_TEXT]);
-/* The first error: what was asked for and what the driver says; NULL: none. */
+/* The first error: the operation and the driver's message; NULL: there was none. */
 const char *xbc_error(void);
-void xbc_fail(const char *what); /* makes it an error, the first if there is none */
-void *xbc_take(size_t bytes); /* zeroed; NULL: there is not so much, which is no error */
+void xbc_fail(const char *what); /* records an error unless there is one already */
+void *xbc_take(size_t bytes);    /* zeroed; NULL if memory has run out, which is not
+                                    recorded as an error */
 void xbc_release(void *p);
 void xbc_put(void *to, const void *host, size_t bytes);
 void xbc_get(void *host, const void *from, size_t bytes);
@@ -33,8 +36,8 @@ void xbc_copy(void *to, const void *from, size_t bytes);
 void xbc_clear(void *to, size_t bytes);
 void xbc_wait(void);
 int xbc_processors(void);
-bool xbc_hopper(void);          /* the device has what Hopper GPUs alone have */
-int64_t xbc_shared_bytes(void); /* of a block, at most */
+bool xbc_hopper(void);          /* the device is a Hopper GPU (hopper.cuh) */
+int64_t xbc_shared_bytes(void); /* the largest size for a block */
 void xbc_fill(float *to, float value, int64_t n);
 void xbc_gather(void *to, const void *from, const int32_t *row, int64_t rows,
                 int64_t bytes);
@@ -47,8 +50,9 @@ typedef struct xbc_source {
     int columns, degree, halves;
 } xbc_source;
 
-/* (N7) Elements first .. first + count - 1 of a stream, in panels of `size`: element i of
- * panel p is out[p * stride + i], z itself and mu + sigma z, NULL: not wanted. */
+/* (N7) Elements first .. first + count - 1 of a stream, in panels of `size`: element i
+ * of panel p goes to out[p * stride + i], as z itself and as mu + sigma z; NULL: not
+ * wanted. */
 typedef struct xbc_draws {
     xbc_source source;
     xb_stream where;
@@ -59,16 +63,16 @@ typedef struct xbc_draws {
 } xbc_draws;
 
 void xbc_draw(const xbc_draws *job);
-/* The same of a tensor that is not random: mu in every panel of theta. */
+/* The same for a tensor that is not random: every panel of theta is mu. */
 void xbc_repeat(float *theta, const float *mu, int64_t size, int64_t stride,
                 int64_t count);
-/* (N10) -1 or 1, by the top bits of words. */
+/* (N10) Writes -1 or 1, chosen by the top bits of the words. */
 void xbc_signs(float *sign, const xb_stream *where, int64_t first, int64_t count);
-/* For each of `chunks` runs of 2^16 words from first on, a sum over the bits of their
- * values. */
+/* For each of `chunks` runs of 2^16 words, from `first` on, writes a checksum of the
+ * bits of their values. */
 void xbc_check_words(uint64_t *sum, const xbc_source *source, uint32_t first, int chunks);
 
-/* The term of that sum. */
+/* One word's term of that checksum. */
 XB_BOTH uint64_t xbc_check_term(uint32_t word, uint32_t bits)
 {
     uint64_t h = ((uint64_t)word << 32 | bits) * UINT64_C(0x9e3779b97f4a7c15);
@@ -79,19 +83,19 @@ enum { XBC_CHECK_WORDS = 1 << 16 };
 
 /* ---- linear layers (device_product.cu); maths N1, N2 */
 
-/* A dense layer is a window of one pixel. */
+/* The geometry of a convolution; a dense layer has a window of one pixel. */
 typedef struct xbc_window {
     int h, w, c, oh, ow, oc, kh, kw, stride, top, left;
 } xbc_window;
 
-/* The batch in parts of `rows` examples, the first of them shorter by `skip`; part p has
- * weights of its own, w + p * stride. */
+/* The batch is cut into parts of `rows` examples, of which the first is shorter by
+ * `skip`; part p has its own weights, w + p * stride. */
 typedef struct xbc_parts {
     int64_t rows, skip, batch, count, stride;
 } xbc_parts;
 
-/* y = x w, + b behind the kernel in w; dx = dy w^T; dw [count][n], the kernel's, then b's
- */
+/* y = x w (+ b, which lies behind the kernel in w); dx = dy w^T; dw [count][n] has the
+ * gradient of the kernel, then that of b. */
 void xbc_forward(float *y, const float *x, const float *w, bool bias,
                  const xbc_window *win, const xbc_parts *parts);
 void xbc_backward_input(float *dx, const float *dy, const float *w, const xbc_window *win,
@@ -99,8 +103,9 @@ void xbc_backward_input(float *dx, const float *dy, const float *w, const xbc_wi
 void xbc_backward_weight(float *dw, const float *x, const float *dy, bool bias,
                          const xbc_window *win, const xbc_parts *parts);
 
-/* (N9) Dense, one example a draw: y [rows][out] = x (mu + sigma z), draws used up as they
- * are made; out a multiple of 64. `room`: xbc_fused_room() floats. */
+/* (N9) A dense layer with one draw for each example: y [rows][out] = x (mu + sigma z).
+ * Draws are used as they are made and never stored. `out` is a multiple of 64, `room`
+ * has xbc_fused_room() floats. */
 typedef struct xbc_fused {
     xbc_source source;
     xb_stream where;
@@ -115,9 +120,10 @@ typedef struct xbc_fused {
 int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out);
 void xbc_fused_forward(const xbc_fused *job);
 
-/* (N9) Dense, `group` examples a draw on tensor cores, the first group shorter by `skip`:
- * accurate to 2^-16 of the sum of |x| |w|. `room`: xbc_grouped_room() floats. `wide`: by
- * what Hopper GPUs alone have, where it can (device_wide.cu). */
+/* (N9) A dense layer with one draw for each `group` examples, on tensor cores; the
+ * first group is shorter by `skip`. The result is accurate to 2^-16 of the sum of |x|
+ * |w|. `room` has xbc_grouped_room() floats. `wide`: use the instructions of Hopper
+ * GPUs where that is possible (device_wide.cu). */
 typedef struct xbc_grouped {
     xbc_source source;
     xb_stream where;
@@ -140,28 +146,31 @@ void xbc_grouped_forward(const xbc_grouped *job);
 
 typedef struct xbc_block {
     xbc_window conv;
-    int ph, pw; /* of the pool's outputs */
+    int ph, pw; /* height and width of the pool's output */
     int64_t rows;
     const float *x, *w, *bias; /* w [3][3][c][oc]; bias NULL: none */
     float *y;                  /* [rows][ph][pw][oc] */
-    uint8_t *place; /* the same: in its window, 4: relu is 0; NULL: not wanted */
+    uint8_t *place; /* [rows][ph][pw][oc]: the place of the largest value in its
+                       window; 4: relu gave 0; NULL: not wanted */
     const float *dy;
     float *dx; /* [rows][h][w][c] */
-    float *dw; /* [slices][n], the kernel's, then the bias's */
-    /* (N4) [c] of a batchnorm before it, which x goes through as it is read: forward on
-     * tensor cores alone, c a multiple of 16. NULL: none. */
+    float *dw; /* [slices][n]: gradient of the kernel, then of the bias */
+    /* (N4) [c]: a batchnorm before the convolution, applied to x as it is read. This
+     * is possible only forward, on tensor cores, and if c is a multiple of 16. NULL:
+     * none. */
     const float *mean, *gain, *shift;
 } xbc_block;
 
-/* Whether tensor cores do it, as they do `device_product.cu`'s larger products. */
+/* Whether it runs on tensor cores, as the larger products of device_product.cu do. */
 bool xbc_block_suits(const xbc_block *job);
 void xbc_block_forward(const xbc_block *job);
 void xbc_block_input(const xbc_block *job);
 void xbc_block_weight(const xbc_block *job);
-int64_t xbc_block_slices(const xbc_block *job); /* no more for fewer rows */
+int64_t xbc_block_slices(const xbc_block *job); /* number of slices; it does not grow
+                                                   if there are fewer rows */
 
-/* (V16) Rows row[i], without rows i, of images [h][w][c] as bytes / 255; ~r is row r
- * turned left to right. */
+/* (V16) Writes images [h][w][c] as bytes / 255: rows row[i], or rows i if `row` is
+ * NULL; ~r means row r flipped left-right. */
 void xbc_pixels(float *to, const uint8_t *from, const int32_t *row, int64_t rows,
                 int64_t h, int64_t w, int64_t c);
 
@@ -169,33 +178,34 @@ void xbc_pixels(float *to, const uint8_t *from, const int32_t *row, int64_t rows
 
 typedef enum xbc_act { XBC_NONE, XBC_ELU, XBC_RELU, XBC_TANH, XBC_SIGMOID } xbc_act;
 
-enum { XBC_LINKS = 16, XBC_WIDEST = 128 }; /* layers, and outputs of one, at most */
+/* The largest numbers of layers, and of outputs of one layer. */
+enum { XBC_LINKS = 16, XBC_WIDEST = 128 };
 
-/* A dense layer with the activation over it; kernel and bias at theta + offset. */
+/* A dense layer and the activation after it; kernel and bias are at theta + offset. */
 typedef struct xbc_link {
     int in, out, bias;
     int64_t offset;
     xbc_act act;
 } xbc_link;
 
-/* A tensor of the net, as its draws are addressed. */
+/* A tensor of the net, with what its draws are addressed by. */
 typedef struct xbc_tensor {
     uint32_t number;
     int stochastic;
     int64_t offset, size;
 } xbc_tensor;
 
-/* y [count][rows][out of the last link], draw i of them under stream sample + i; with
- * `antithetic` an odd sample is the negative of the one before. */
+/* y [count][rows][out of the last link]; draw i uses sample where.sample + i of the
+ * stream. With `antithetic` an odd sample is the negative of the one before it. */
 typedef struct xbc_many {
     xbc_source source;
-    xb_stream where; /* its tensor is left open */
+    xb_stream where; /* its tensor is set by the kernel */
     bool antithetic;
     int64_t rows, count, params;
     int links, tensors;
     xbc_link link[XBC_LINKS];
     xbc_tensor tensor[2 * XBC_LINKS];
-    float *y, *theta; /* theta [count][params]: room */
+    float *y, *theta; /* theta [count][params] is working memory */
     const float *x, *mu, *sigma;
 } xbc_many;
 
@@ -206,12 +216,11 @@ void xbc_many_draws(const xbc_many *job);
 void xbc_activate(float *y, const float *x, int64_t n, xbc_act f);
 void xbc_deactivate(float *dx, const float *dy, const float *y, int64_t n, xbc_act f);
 void xbc_multiply(float *out, const float *a, const float *b, int64_t n);
-/* to [n] += factor sum over parts p of dw[p] c[p], `stride` from one c to the next; c
- * NULL:
- * 1. Sums in double, in the order of parts. */
+/* to [n] += factor times the sum over parts p of dw[p] c[p], with `stride` from one c
+ * to the next; c NULL: all are 1. The sums are in double, in the order of the parts. */
 void xbc_add_parts(float *to, const float *dw, int64_t dw_stride, const float *c,
                    int64_t stride, int64_t count, int64_t n, float factor);
-/* x [rows][pixels][c] times r [rows][c]; set, or added to out */
+/* out is set to x [rows][pixels][c] times r [rows][c], or that is added to it */
 void xbc_channels(float *out, const float *x, const float *r, int64_t rows,
                   int64_t pixels, int64_t c, bool add);
 /* (N11) */
@@ -225,20 +234,20 @@ void xbc_maxpool(float *y, const float *x, int64_t rows, const xbc_window *win);
 void xbc_maxpool_backward(float *dx, const float *dy, const float *x, int64_t rows,
                           const xbc_window *win);
 
-/* (N4, N5) x [rows][c]; keep is mean, inverse, gain, a, b, [c] each; state the running
- * mean and variance, from which they are moved to `moved`. `room`: xbc_norm_room()
- * doubles. */
+/* (N4, N5) Batchnorm of x [rows][c]. `keep` has mean, inverse, gain, a and b, [c]
+ * each. `state` has the running mean and variance; the new ones are written to
+ * `moved`. `room` has xbc_norm_room() doubles. */
 typedef struct xbc_norm {
     int64_t rows, c;
     float *keep;
     const float *scale, *shift, *state;
-    float *moved; /* NULL: the running statistics are used */
+    float *moved; /* NULL: use the running statistics */
     double momentum, epsilon;
     double *room;
 } xbc_norm;
 
 int64_t xbc_norm_room(int64_t rows, int64_t c);
-void xbc_norm_ready(const xbc_norm *job, const float *x); /* keep alone */
+void xbc_norm_ready(const xbc_norm *job, const float *x); /* fills only `keep` */
 void xbc_norm_forward(const xbc_norm *job, float *y, const float *x);
 void xbc_norm_backward(const xbc_norm *job, float *dx, float *d_scale, float *d_shift,
                        const float *dy, const float *x);
@@ -250,7 +259,7 @@ typedef enum xbc_loss_kind {
     XBC_GAUSSIAN,
     XBC_HETEROSCEDASTIC,
     XBC_SOFTMAX,
-    XBC_ENERGY /* of steps alone */
+    XBC_ENERGY /* only in xbc_steps */
 } xbc_loss_kind;
 
 typedef struct xbc_loss {
@@ -264,7 +273,8 @@ typedef struct xbc_loss {
 
 /* (N13-N16) */
 double xbc_find_loss(const xbc_loss *job);
-bool xbc_all_below(const float *x, int64_t n, float limit); /* of |x|; a NaN is not */
+bool xbc_all_below(const float *x, int64_t n,
+                   float limit); /* |x| < limit for all; a NaN is not below */
 
 typedef struct xbc_adam {
     float *parameter, *first, *second, *sigma;
@@ -283,7 +293,8 @@ typedef struct xbc_kl {
     const float *mu, *sigma, *rho;
     int64_t n;
     double mean, precision, weight;
-    const xb_cross *cross; /* the host's, its tables the device's; NULL: a normal prior */
+    const xb_cross *cross; /* in the host's memory, its tables in the device's; NULL: a
+                              normal prior */
 } xbc_kl;
 
 double xbc_find_kl(const xbc_kl *job);
@@ -296,7 +307,7 @@ typedef struct xbc_converter {
 } xbc_converter;
 
 void xbc_quantise(float *y, const float *x, const xbc_converter *c, int64_t n);
-/* Windows of output lines [from, to) of one image, as rows. */
+/* Writes the windows of output lines [from, to) of one image as rows. */
 void xbc_windows(float *columns, const float *x, const xbc_window *g, int64_t from,
                  int64_t to);
 
@@ -314,13 +325,14 @@ void xbc_tiles_forward(const xbc_tiles *job);
 
 /* ---- many steps of training of a small dense net (device_steps.cu) */
 
-enum { XBC_STEP_LINKS = 8, XBC_STEP_SUMS = 8 }; /* layers, and targets of a noise each */
+/* The largest numbers of layers, and of targets with a noise each. */
+enum { XBC_STEP_LINKS = 8, XBC_STEP_SUMS = 8 };
 
 typedef struct xbc_step {
-    int64_t first; /* of the order */
+    int64_t first; /* number of its first row in `order` */
     int32_t rows;
-    uint32_t number; /* of its draws */
-    int64_t keep;    /* which of `kept` it fills; -1: none */
+    uint32_t number; /* number of the step in the stream of draws */
+    int64_t keep;    /* the entry of `kept` that it fills; -1: none */
     double scale;
     float rate, sigma_rate;
 } xbc_step;
@@ -332,16 +344,20 @@ typedef struct xbc_step_tensor {
     double mean, precision;
 } xbc_step_tensor;
 
-/* Sizes rounded up to four, and where its numbers are (steps.cuh). */
+/* A layer: its sizes, the same rounded up to multiples of four (inp, outp), and where
+ * its numbers are (steps.cuh). */
 typedef struct xbc_step_link {
     int in, out, bias, inp, outp;
     int at, turned, y;
-    int64_t offset; /* among the parameters */
-    int end[2];     /* of its kernel's and its bias's counters among all */
-    /* 2^32 / n rounded up, by which numbers below 2^24 are divided; 0: n is 1 */
+    int64_t offset; /* place among the parameters */
+    int end[2];     /* where the counters of its kernel and of its bias end, among
+                       those of all layers */
+    /* 2^32 / n rounded up: numbers below 2^24 are divided by n by multiplying with it;
+     * 0: n is 1 */
     uint32_t by_out, by_outp, by_columns, by_across;
     xbc_act act;
-    /* c0 + c1 y + c2 y^2 is the activation's slope at its output y: y <= 0, y > 0 */
+    /* the activation's slope at its output y is c0 + c1 y + c2 y^2, with one set of
+     * coefficients for y <= 0 and one for y > 0 */
     float slope[2][3];
     xbc_step_tensor tensor[2];
 } xbc_step_link;
@@ -349,12 +365,13 @@ typedef struct xbc_step_link {
 typedef struct xbc_steps {
     xbc_source source;
     xb_stream where;
-    int local, noisy; /* estimator local, or shared; weights are drawn at all */
+    int local, noisy; /* local: the estimator is local, else shared; noisy: weights are
+                         drawn at all */
     int links, batch, weights, turned, units, widest, slices;
-    int outputs, targets,
-        sums_each;    /* targets: numbers of a row; sums_each: of its loss */
-    int counters;     /* of draws of all weights */
-    uint32_t by_each; /* as above: of a row's inputs and targets */
+    int outputs, targets, sums_each; /* targets: numbers of one row's target; sums_each:
+                                        sums of its loss */
+    int counters;                    /* of the draws of all weights */
+    uint32_t by_each; /* a divisor as in xbc_step_link, for a row's inputs and targets */
     xbc_step_link link[XBC_STEP_LINKS];
     xbc_loss_kind loss;      /* square, gaussian, softmax, energy */
     const float *x, *target; /* labels are the target of softmax */
@@ -366,18 +383,21 @@ typedef struct xbc_steps {
     double kl_weight;
     int64_t count;
     const xbc_step *step; /* [count] */
-    double *sums;         /* [count][2]: loss, KL */
+    double *sums;         /* [count][2]: loss and KL of each step */
     int64_t *done;
     float *kept; /* [..][noises + parameters] */
-    float *room; /* xbc_steps_floats() of them */
+    float *room; /* xbc_steps_floats() floats */
     int64_t room_floats;
 } xbc_steps;
 
 int64_t xbc_steps_floats(const xbc_steps *job);
-bool xbc_steps_shared(const xbc_steps *job);    /* they fit a block's shared memory */
-bool xbc_steps_draws(const xbc_source *source); /* `local` has this table */
-/* On a stream of its own, whose number is returned, -1: not started. The wait needs no
- * lock, and its answer goes to the end. */
+bool xbc_steps_shared(const xbc_steps *job);    /* the numbers fit into a block's
+                                                   shared memory */
+bool xbc_steps_draws(const xbc_source *source); /* there is a kernel for the estimator
+                                                   `local` with this table */
+/* Starts the steps on a stream of their own and returns its number, -1 if they were
+ * not started. xbc_steps_wait needs no lock; its return value is passed to
+ * xbc_steps_end. */
 int xbc_steps_start(const xbc_steps *job);
 int xbc_steps_wait(int number);
 void xbc_steps_end(int number, int status);

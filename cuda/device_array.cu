@@ -1,9 +1,9 @@
-/* device_array.cu: simulated arrays: converters, windows of images as rows, and products on
- * tiles whose sums are converted by themselves; maths X13, X14, X50, X51. Every sum is one
- * chain of multiply-adds in the order of the inputs. */
+/* device_array.cu: simulated arrays: converters, windows of images as rows, and
+ * products on tiles, each of whose sums is converted separately; maths X13, X14, X50,
+ * X51. Every sum is one chain of multiply-adds in the order of the inputs. */
 #include "launch.cuh"
 
-enum { TILE_ROWS = 4 }; /* rows of a thread, which read a weight once */
+enum { TILE_ROWS = 4 }; /* rows of a thread, which reads each weight once for all */
 
 /* (X13) */
 static __device__ __forceinline__ float to_steps(float x, const xbc_converter &c)
@@ -63,7 +63,8 @@ static __device__ __forceinline__ float converted(float sum, const xbc_tiles &jo
     return job.pre ? job.post[at] * sum + job.shift[at] : sum;
 }
 
-/* (X14) A thread has one output of TILE_ROWS rows; rows beyond the last repeat it. */
+/* (X14) A thread computes one output of TILE_ROWS rows; rows beyond the last one
+ * repeat it. */
 static __global__ void __launch_bounds__(THREADS) tiles(const __grid_constant__ xbc_tiles job)
 {
     const int64_t blocks = (job.rows + TILE_ROWS - 1) / TILE_ROWS;

@@ -1,13 +1,15 @@
-/* device_block.cu: a convolution of 3 x 3 at stride 1, its relu and its maxpool of 2 as one
- * operation, forward and backward; maths N2, N3, N6, N18. What lies between is never in
- * memory: of each window of the pool the largest value and its place are written.
+/* device_block.cu: a convolution of 3 x 3 at stride 1, its relu and its maxpool of 2
+ * as one operation, forward and backward; maths N2, N3, N6, N18. What lies between
+ * them is never in memory: of each window of the pool only the largest value and its
+ * place are written.
  *
- * A thread has a square of four neighbouring outputs of the convolution, EACH channels of
- * each, and reads the 4 x 4 inputs that they see. The gradient by the input is the same
- * with the kernel turned around: its inputs are the gradient by the convolution's outputs,
- * which is dy where the place says so. In the gradient by the kernel only the places count:
- * a thread has one output channel and one to four input channels, and goes from window to
- * window. Every sum is a chain of multiply-adds in a fixed order. */
+ * A thread computes a square of four neighbouring outputs of the convolution, for EACH
+ * channels, and reads the 4 x 4 inputs that these depend on. The gradient with respect
+ * to the input is computed in the same way with the kernel turned around: its inputs
+ * are the gradients with respect to the convolution's outputs, which are dy at the
+ * stored places and 0 elsewhere. For the gradient with respect to the kernel only the
+ * places count: a thread has one output channel and one to four input channels, and
+ * goes from window to window. Every sum is a chain of multiply-adds in a fixed order. */
 #include <type_traits>
 
 #include "block.cuh"
@@ -17,7 +19,7 @@ enum { BLOCK_THREADS = 128, CHANNELS_AT_ONCE = 32 };
 
 /* ---- patches: 4 x 4 inputs of one channel group, 0 outside */
 
-/* Of the convolution's input. */
+/* A patch of the convolution's input. */
 struct input_patch {
     const float *x; /* [rows][h][w][c] */
     int h, w, c, ph, pw, top, left;
@@ -48,7 +50,7 @@ struct input_patch {
     }
 };
 
-/* Of the gradient by the convolution's outputs. */
+/* A patch of the gradient with respect to the convolution's outputs. */
 struct gradient_patch {
     const float *dy;      /* [rows][ph][pw][oc] */
     const uint8_t *place; /* the same */
@@ -57,7 +59,8 @@ struct gradient_patch {
     __device__ __forceinline__ int squares() const { return (h + 1) / 2 * ((w + 1) / 2); }
     __device__ __forceinline__ int channels() const { return oc; }
 
-    /* Windows are read once where the patch begins in the second half of one. */
+    /* Where the patch begins in the second half of a window, each window is read only
+     * once. */
     __device__ __forceinline__ void load_odd(float to[PATCH][4], int64_t base, int y0,
                                              int x0) const
     {
@@ -112,7 +115,8 @@ struct gradient_patch {
 
 /* ---- the weights of a block's output channels, CHANNELS_AT_ONCE inputs at a time */
 
-/* w [3][3][c][oc]; turned: the inputs are its outputs, and the window is upside down. */
+/* w [3][3][c][oc]. `turned`: inputs and outputs are exchanged, and the window is
+ * upside down. */
 struct kernel_view {
     const float *w;
     int c, oc;
@@ -203,7 +207,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, EACH_OUT == 16 ? 2 : 3)
     for (int o = 0; o < EACH_OUT; o++) {
         if (out0 + o >= g.oc) break;
         const float b = job.bias ? job.bias[out0 + o] : 0;
-        float best = sum[0][o] + b; /* (N3): the first of equals; a NaN wins for good */
+        float best = sum[0][o] + b; /* (N3) the first of equal values wins; a NaN wins
+                                       over all numbers */
         int where = 0;
         XB_UNROLLED
         for (int s = 1; s < SQUARE; s++) {
@@ -217,7 +222,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, EACH_OUT == 16 ? 2 : 3)
     }
 }
 
-/* ---- backward by the input */
+/* ---- backward: the gradient with respect to the input */
 
 template <int EACH_OUT, int CT>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 2)
@@ -247,10 +252,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 2)
     }
 }
 
-/* ---- backward by the kernel */
+/* ---- backward: the gradient with respect to the kernel */
 
-/* Threads of a block: one each for `items` pairs of an output channel and CT inputs, as
- * many side by side as there is room for, each with its own windows. */
+/* The threads of a block: one for each of `items` pairs of an output channel and CT
+ * inputs, and as many such sets side by side as there is room for, each with its own
+ * windows. */
 enum { WEIGHT_THREADS = 256 };
 
 struct weight_place {
@@ -354,11 +360,12 @@ static __global__ void __launch_bounds__(WEIGHT_THREADS, 3)
 
 template <int N> using constant = std::integral_constant<int, N>;
 
-/* f(output channels of a thread, input channels at a time): four inputs where their numbers
- * are neighbours; fewer outputs where threads would be few. */
+/* Calls f(output channels of a thread, input channels at a time): four inputs if they
+ * are neighbours in memory, and fewer outputs if there would be too few threads
+ * otherwise. */
 template <class F> static void for_sizes(int inputs, int64_t squares, int outputs, F f)
 {
-    const int64_t wave = 384 * (int64_t)xbc_processors(); /* threads at once */
+    const int64_t wave = 384 * (int64_t)xbc_processors(); /* threads that run at once */
     const int each = outputs >= 16 && squares * up(outputs, 16) >= wave  ? 16
                      : outputs > 4 && squares * up(outputs, 8) >= wave ? 8
                                                                          : 4;
@@ -401,7 +408,8 @@ void xbc_block_input(const xbc_block *job)
     });
 }
 
-/* Slices fill the device, within memory; where threads are few, of fewer windows each. */
+/* As many slices as keep the device busy and fit into memory; if threads are few, each
+ * slice has fewer windows. */
 int64_t xbc_block_slices(const xbc_block *job)
 {
     const int64_t LEAST = 16, ENOUGH = 64, MOST = 1056, FLOATS = 1 << 23;

@@ -1,14 +1,15 @@
-/* device_block_tensor.cu: see block.cuh; maths N2, N3, N6, N18. tensor.cuh has the
- * arithmetic and its error.
+/* device_block_tensor.cu: the kernels of block.cuh on tensor cores; maths N2, N3, N6,
+ * N18. tensor.cuh has the arithmetic and its error.
  *
- * A block of threads has a tile of 16 x 16 outputs of the convolution, 8 x 8 windows of
- * the pool, and the 18 x 18 inputs that they see, split into two of bf16, 16 channels at a
- * time. A warp has two rows of eight windows: the fragment rows g and g + 8 are two
- * places of window g, those of the next fragment the other two, so that a thread has all
- * four places of a window and pools by itself. A tap is one step of 16 inputs; with three
- * input channels a step is a row of taps: four pixels of four channels, of which the last
- * of each has a weight of 0. The gradient by the input is the same with the kernel turned
- * around, and dy where its place says so as the input. */
+ * A block of threads has a tile of 16 x 16 outputs of the convolution, which are 8 x 8
+ * windows of the pool, and the 18 x 18 inputs that they depend on, each split into two
+ * numbers of bf16, 16 channels at a time. A warp has two rows of eight windows: the
+ * fragment rows g and g + 8 are two places of window g, and those of the next fragment
+ * are the other two, so that one thread has all four places of a window and can pool
+ * them alone. A tap is one step of 16 inputs; with three input channels a step is a
+ * row of taps: four pixels of four channels, where the fourth pixel and the fourth
+ * channel have weights of 0. The gradient with respect to the input is computed in the
+ * same way with the kernel turned around and, as input, dy at the stored places. */
 #include "block.cuh"
 #include "tensor.cuh"
 
@@ -16,8 +17,9 @@ enum { TILE_THREADS = 128, TILE_WARPS = TILE_THREADS / 32 };
 enum { PATCH = 18, WINDOWS = 8, WINDOW_ROWS = 2 }; /* windows of a row, rows of a warp */
 enum { PIECES = 2 * WINDOW_ROWS };                 /* fragments of 16 pixels of a warp */
 
-/* Words of a pixel in shared memory: pairs of channels, and room so that pixels two apart
- * are in different banks. Three channels need two words, and a pixel more in a row. */
+/* Words of a pixel in shared memory: pairs of channels, and padding so that pixels two
+ * apart are in different banks. Three channels need two words, and each row one more
+ * pixel. */
 template <bool THREE> struct tile_shape {
     static const int words = THREE ? 2 : 10, across = THREE ? PATCH + 1 : (int)PATCH;
     static const int steps = THREE ? 3 : (int)TAPS; /* of 16 inputs each */
@@ -50,7 +52,7 @@ static __device__ __forceinline__ void put_quad(uint32_t *part, int lo, int at, 
 
 /* ---- inputs of a tile */
 
-/* put(i, load(i)) for each i of a thread. */
+/* Calls put(i, load(i)) for each i of a thread. */
 template <class Load, class Put>
 static __device__ __forceinline__ void each_load(int count, Load load, Put put)
 {
@@ -102,7 +104,7 @@ static __device__ __forceinline__ void load_inputs(tile_inputs<false> *to,
     });
 }
 
-/* All three. */
+/* All three channels. */
 static __device__ __forceinline__ void load_inputs(tile_inputs<true> *to,
                                                    const xbc_block &job,
                                                    const tile_place &here, int)
@@ -133,8 +135,8 @@ struct window_quad {
     }
 };
 
-/* The gradient by outputs of the convolution, 16 channels from k on: windows that the tile
- * touches, each read once. */
+/* The gradient with respect to the convolution's outputs, 16 channels from k on; each
+ * window that the tile touches is read once. */
 static __device__ __forceinline__ void load_gradients(tile_inputs<false> *to,
                                                       const xbc_block &job,
                                                       const tile_place &here, int k)
@@ -167,7 +169,8 @@ static __device__ __forceinline__ void load_gradients(tile_inputs<false> *to,
 
 /* ---- weights */
 
-/* w [3][3][c][oc]; turned: its inputs are oc, and the window is upside down. */
+/* w [3][3][c][oc]. `turned`: the inputs are the oc channels, and the window is upside
+ * down. */
 struct tile_kernel {
     const float *w;
     int c, oc;
@@ -189,7 +192,7 @@ static __device__ __forceinline__ float step_weight(const tile_kernel &w, int st
     return i / 4 < 3 && i % 4 < 3 ? w.at(3 * step + i / 4, i % 4, out) : 0;
 }
 
-/* As threads read them: hi of two pairs, lo of two. */
+/* In the order in which threads read them: hi of two pairs, then lo of two pairs. */
 template <int NT, bool THREE>
 static __device__ __forceinline__ void load_weights(uint4 *to, const tile_kernel &w, int k,
                                                     int out0)
@@ -253,7 +256,7 @@ static __device__ __forceinline__ void multiply_tile(float sum[PIECES][NT][4],
 
 /* ---- forward */
 
-/* The larger of the two, or a NaN where one is. */
+/* The larger of the two, or a NaN if either is one. */
 static __device__ __forceinline__ float nan_max(float a, float b)
 {
 #if defined(XB_EMULATED)
@@ -265,7 +268,7 @@ static __device__ __forceinline__ float nan_max(float a, float b)
 #endif
 }
 
-/* (N3) The first of equals; a NaN wins for good. */
+/* (N3) The first of equal values wins; a NaN wins over all numbers. */
 static __device__ __forceinline__ float best_of(const float v[SQUARE], bool right,
                                                 bool below, int *where)
 {
@@ -281,8 +284,8 @@ static __device__ __forceinline__ float best_of(const float v[SQUARE], bool righ
     return 0;
 }
 
-/* The same where the place is not wanted: rounding keeps the order, so that the bias can
- * come last. */
+/* The same if the place is not wanted: rounding keeps the order of values, so the bias
+ * can be added last. */
 static __device__ __forceinline__ float largest_of(const float v[SQUARE], bool right,
                                                    bool below, float bias)
 {
@@ -345,7 +348,7 @@ static __global__ void __launch_bounds__(TILE_THREADS, NT == 4 ? 4 : THREE ? 7 :
     }
 }
 
-/* ---- backward by the input */
+/* ---- backward: the gradient with respect to the input */
 
 template <int NT>
 static __global__ void __launch_bounds__(TILE_THREADS, NT == 4 ? 4 : 5)
@@ -383,14 +386,15 @@ static __global__ void __launch_bounds__(TILE_THREADS, NT == 4 ? 4 : 5)
 
 /* ---- launches */
 
-/* As other products (device_product.cu): smaller ones are chains of multiply-adds. */
+/* The same limit as for other products (device_product.cu): smaller ones are chains of
+ * multiply-adds. */
 static bool enough_work(const xbc_block *job)
 {
     const xbc_window &g = job->conv;
     return job->rows * g.oh * g.ow * TAPS * g.c * g.oc >= 1 << 18;
 }
 
-/* Tiles of all images of rows x columns pixels. */
+/* The number of tiles of all images, for rows x columns pixels each. */
 struct tile_count {
     int y, x;
     int64_t all;

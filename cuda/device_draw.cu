@@ -1,13 +1,14 @@
-/* device_draw.cu: draws to memory, signs, and the check of all words; maths R2, D9, N7,
- * N10. A thread takes a counter, whose four words belong to elements 16 apart: sixteen
- * neighbouring threads write sixteen neighbours. */
+/* device_draw.cu: draws to memory, signs, and the check of all words; maths R2, D9,
+ * N7, N10. A thread takes a counter, whose four words belong to elements that are 16
+ * apart, so that sixteen neighbouring threads write sixteen neighbouring elements. */
 #include "table.cuh"
 
 #if !defined(XBC_DRAW_BLOCKS)
-#define XBC_DRAW_BLOCKS 4 /* on a multiprocessor at once */
+#define XBC_DRAW_BLOCKS 4 /* blocks on a multiprocessor at once */
 #endif
 
-/* Counters that hold elements [first, first + count): from `begin`, how many. */
+/* The counters that hold elements [first, first + count): the first one, `begin`, and
+ * their number. */
 struct counters {
     int64_t begin, count;
 };
@@ -23,7 +24,8 @@ static __device__ __forceinline__ int64_t element_of(int64_t counter, int place)
     return counter / 16 * 64 + counter % 16 + 16 * place;
 }
 
-/* Counters of a run by number: `number` is thread `t`'s of the grid in round `round`. */
+/* How threads take the counters of a run: `number` is the counter that thread `t` of
+ * the grid takes in round `round`. */
 struct run_place {
     int64_t begin;
     uint32_t step; /* counters of a round, a multiple of 16 */
@@ -32,14 +34,14 @@ struct run_place {
     {
         return (uint32_t)begin + t + round * step;
     }
-    /* The first of its elements, counted from the stream's. */
+    /* The first element of the counter, counted from the beginning of the stream. */
     __device__ __forceinline__ int64_t at(uint32_t t, uint32_t round) const
     {
         return element_of(begin + t, 0) + (int64_t)round * step * 4;
     }
 };
 
-/* Element i of the run: z, theta or both, as is wanted. */
+/* Writes element i of the run: z, theta or both, as requested. */
 template <bool Z, bool THETA>
 static __device__ __forceinline__ void put_draw(const xbc_draws &job, int64_t i, float v)
 {
@@ -61,8 +63,9 @@ static __device__ __noinline__ void draw_late(const own_copy<S> own, const xbc_d
     });
 }
 
-/* Counters of a thread that have slow draws, by their round; the rest is found again. In
- * the end threads share what all of them put aside. */
+/* The counters of a thread that have slow draws, noted by their round; the rest is
+ * computed again. In the end the threads share the slow draws that all of them have
+ * put aside. */
 enum { LATE = 7 };
 
 struct late_rounds {
@@ -81,7 +84,7 @@ static __device__ __forceinline__ void gather_late(late_rounds *late, uint32_t m
     __syncthreads();
 }
 
-/* One panel, from a block's first element on, all of it: no index to find. */
+/* One whole panel from the first element of a block on: no index has to be computed. */
 template <class S, bool Z, bool THETA>
 static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
     draw_run(const __grid_constant__ xbc_draws job,
@@ -150,8 +153,9 @@ static __global__ void __launch_bounds__(THREADS)
         }
 }
 
-/* Blocks that keep the device busy, in whole waves, and share the cost of loading the
- * table; a thread has so few draws that its slow ones find room. */
+/* The number of blocks: whole waves that keep the device busy and share the cost of
+ * loading the table, with so few draws for each thread that there is room for its slow
+ * ones. */
 static unsigned draw_blocks(int64_t count)
 {
     const int64_t wave = XBC_DRAW_BLOCKS * (int64_t)xbc_processors(), some = 128;

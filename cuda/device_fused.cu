@@ -1,14 +1,14 @@
-/* device_fused.cu: a dense layer whose every example has its own draw, without the draws
- * ever being in memory: y [row] = x [row] (mu + sigma z [row]); maths N1, N9.
+/* device_fused.cu: a dense layer in which every example has its own draw, which is
+ * never stored in memory: y [row] = x [row] (mu + sigma z [row]); maths N1, N9.
  *
- * A block has 64 outputs, ROWS examples and a slice of the inputs. A thread has one of 16
- * lanes and one of 16 inputs at a time: the four words of its counter are four outputs 16
- * apart. mu and sigma are loaded once for ROWS draws. Sums over threads, then over
- * slices, in a fixed order. */
+ * A block has 64 outputs, ROWS examples and a slice of the inputs. A thread has one of
+ * 16 lanes and one of 16 inputs at a time: the four words of its counter are four
+ * outputs that are 16 apart. mu and sigma are loaded once for ROWS draws. Sums are
+ * added over threads, then over slices, in a fixed order. */
 #include "table.cuh"
 
 #if !defined(XBC_FUSED_BLOCKS)
-#define XBC_FUSED_BLOCKS 2 /* on a multiprocessor at once */
+#define XBC_FUSED_BLOCKS 2 /* blocks on a multiprocessor at once */
 #endif
 
 enum { LANES = 16, WIDTH = 64, INPUTS = THREADS / LANES, ROWS_MOST = 4 };
@@ -18,7 +18,7 @@ static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 static int rows_together(int64_t rows) { return rows < ROWS_MOST ? 1 : ROWS_MOST; }
 
-/* Parts the inputs are cut into: by sizes alone. */
+/* The number of slices of the inputs; it depends only on the sizes. */
 static int64_t slices_of(int64_t rows, int64_t in, int64_t out)
 {
     int64_t blocks = out / WIDTH * quotient_up(rows, rows_together(rows));
@@ -26,8 +26,8 @@ static int64_t slices_of(int64_t rows, int64_t in, int64_t out)
     return wanted < 1 || most < 1 ? 1 : wanted < most ? wanted : most;
 }
 
-/* For these rows and any fewer: no more than BLOCKS_WANTED blocks of ROWS_MOST rows, and
- * a slice of all rows. */
+/* Room for this number of rows and any smaller one: at most BLOCKS_WANTED blocks of
+ * ROWS_MOST rows, and one slice of all rows. */
 int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out)
 {
     (void)in;
@@ -35,7 +35,7 @@ int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out)
     return (ROWS_MOST * blocks + rows) * out;
 }
 
-/* A block's place: its outputs, rows and inputs. */
+/* The outputs, rows and inputs of a block. */
 template <int ROWS> struct place {
     int lane, mine, begin, end;
     int64_t row0, at; /* at: the thread's first weight */
@@ -48,18 +48,19 @@ template <int ROWS> struct place {
         row0 = (int64_t)blockIdx.y * ROWS;
         at = (int64_t)(begin + mine) * job.out + blockIdx.x * WIDTH + lane;
     }
-    /* Rows beyond the last repeat it, and are left out. */
+    /* Rows beyond the last one repeat it; their results are not stored. */
     __device__ __forceinline__ const float *x(const xbc_fused &job, int r) const
     {
         return job.x + (row0 + r < job.rows ? row0 + r : job.rows - 1) * job.in;
     }
 };
 
-/* A block's draws: where a thread's are in the stream. */
+/* Where the draws of a thread are in the stream. */
 template <class S> struct fused_draws {
     const own_copy<S> own;
     const stream_keys &keys;
-    uint32_t counter, row_step, input_step; /* of its first input, and from there */
+    uint32_t counter, row_step, input_step; /* the first input's counter, and its
+                                               distance to the next row and input */
 
     __device__ __forceinline__ fused_draws(const float *table, const stream_keys &k,
                                            const xbc_fused &job, int lane, int begin,
@@ -90,16 +91,16 @@ template <class S> struct fused_draws {
     }
 };
 
-/* Counters of a thread that have slow draws; those beyond are counted only, and found
- * again. */
+/* The counters of a thread that have slow draws. Those for which there is no room are
+ * only counted, and found again later. */
 enum { LATE = 8 };
 
 struct late_draws {
     uint32_t at[LATE][THREADS]; /* input * ROWS + row */
 };
 
-/* The draws of one input for one row: four outputs' sums go on. Slow ones count as 0 and
- * are noted. */
+/* Adds the draws of one input for one row to the sums of four outputs. Slow draws
+ * count as 0 and are noted. */
 static __device__ __forceinline__ void use_draws(float sum[4], float z[4],
                                                  late_draws *late, int *waiting,
                                                  uint32_t at, float x, const float mu[4],
@@ -115,7 +116,7 @@ static __device__ __forceinline__ void use_draws(float sum[4], float z[4],
     for (int j = 0; j < 4; j++) sum[j] = fmaf(x, fmaf(sigma[j], z[j], mu[j]), sum[j]);
 }
 
-/* The slow draws of input at / ROWS and row at % ROWS into their sums. */
+/* Adds the slow draws of input at / ROWS and row at % ROWS to their sums. */
 template <class S, int ROWS>
 static __device__ __forceinline__ void add_late(float *sum, const xbc_fused &job,
                                                 const fused_draws<S> &draws,
@@ -133,7 +134,7 @@ static __device__ __forceinline__ void add_late(float *sum, const xbc_fused &job
     });
 }
 
-/* A thread's sums and its slow draws, in its half's place. */
+/* Adds up a thread's sums and its slow draws, in the place of its half. */
 template <class S, int ROWS>
 static __device__ __forceinline__ void put_sums(float *to, const float sum[ROWS][4],
                                                 const late_draws &late, int waiting,
@@ -147,7 +148,7 @@ static __device__ __forceinline__ void put_sums(float *to, const float sum[ROWS]
     for (int i = 0; i < waiting && i < LATE; i++)
         add_late<S, ROWS>(to, job, draws, here, late.at[i][threadIdx.x]);
     if (waiting <= LATE) return;
-    int seen = 0; /* the rest is found again */
+    int seen = 0; /* slow draws that were only counted are found again */
     for (uint32_t n = (uint32_t)(here.begin + here.mine); n < (uint32_t)here.end;
          n += INPUTS)
         for (uint32_t at = n * ROWS; at < (n + 1) * ROWS; at++) {
@@ -158,14 +159,15 @@ static __device__ __forceinline__ void put_sums(float *to, const float sum[ROWS]
         }
 }
 
-/* A block's memory beside the table: inputs while it multiplies, then sums. */
+/* A block's memory beside the table holds inputs while it multiplies, and sums
+ * afterwards. */
 enum { CHUNK = 8 * INPUTS, HALF = INPUTS / 2 };
 template <int ROWS> union fused_room {
     float x[CHUNK][ROWS];
     float sum[HALF][ROWS * WIDTH];
 };
 
-/* x of the chunk's inputs, [input][row]. */
+/* Loads x of the chunk's inputs as [input][row]. */
 template <int ROWS>
 static __device__ __forceinline__ void load_inputs(float x[CHUNK][ROWS],
                                                    const xbc_fused &job,
@@ -180,7 +182,8 @@ static __device__ __forceinline__ void load_inputs(float x[CHUNK][ROWS],
     __syncthreads();
 }
 
-/* Sums of the upper half of the block's inputs, then those of the lower on top. */
+/* Stores the sums of the upper half of the block's inputs, then adds those of the
+ * lower half. */
 template <class S, int ROWS>
 static __device__ __forceinline__ void
 add_up(float to[HALF][ROWS * WIDTH], float sum[ROWS][4], const late_draws &late,
@@ -268,7 +271,7 @@ template <class S, int ROWS> static void launch_rows(const xbc_fused *job, int64
                THREADS, *job, keys_of(job->where), job->room, slices);
 }
 
-/* Rows go by as many as a grid has room for. */
+/* One launch takes as many rows as a grid has room for. */
 static void fused_rows(const xbc_fused *job)
 {
     int64_t slices = slices_of(job->rows, job->in, job->out), n = job->rows * job->out;

@@ -1,16 +1,20 @@
-/* device_grouped.cu: a dense layer whose groups of examples have a draw each, without the
- * draws ever being in memory: y [group] = x [group] (mu + sigma z [group]); maths N1, N9.
+/* device_grouped.cu: a dense layer in which each group of examples has its own draw,
+ * which is never stored in memory: y [group] = x [group] (mu + sigma z [group]); maths
+ * N1, N9.
  *
- * A warp makes the weights of 16 inputs and 64 outputs where the tensor cores want them: a
- * thread needs inputs 2q, 2q + 1, 2q + 8, 2q + 9 of outputs g, g + 8, g + 16, ... , and the
- * four words of a counter are four outputs 16 apart. So eight counters are a thread's share
- * of the eight tiles of a step, with nothing to exchange (tensor.cuh has the arithmetic).
+ * A warp makes the weights of 16 inputs and 64 outputs in the places where the tensor
+ * cores expect them: a thread needs inputs 2q, 2q + 1, 2q + 8, 2q + 9 of outputs g, g
+ * + 8, g + 16, ..., and the four words of a counter are four outputs that are 16
+ * apart. So eight counters are a thread's share of the eight tiles of a step, and
+ * threads exchange nothing (tensor.cuh has the arithmetic).
  *
- * Few rows (up to 32): warps take steps of the inputs in turn and add up at the end, in
- * their order. Many (up to 256 a block): a warp has 16 or 32 rows, the weights that one
- * warp makes are shared by all. Slow draws count as 0 at first; of few rows they are added
- * at the end, in the order of threads, of many put where the weights are shared. Inputs are cut into slices, whose
- * sums are added in their order. x is split once, into the order in which threads read it. */
+ * Few rows (up to 32): the warps take steps of the inputs in turn, and their sums are
+ * added at the end, in the order of the warps. Many rows (up to 256 in a block): a
+ * warp has 16 or 32 rows, and all warps share the weights that one of them makes. Slow
+ * draws count as 0 at first. With few rows they are added at the end, in the order of
+ * the threads; with many rows they are put into the shared weights. Inputs are cut
+ * into slices, whose sums are added in their order. x is split once, into the order in
+ * which threads read it. */
 #include "table.cuh"
 #include "tensor.cuh"
 #include "wide.cuh"
@@ -18,11 +22,12 @@
 enum { WIDTH = 64, LANES = 16, WARPS = THREADS / 32, TILES = WIDTH / 8, HALF_TILES = 4 };
 enum { FEW_MOST = 32 };
 enum { SLICE_LEAST = 8 }; /* steps */
-enum { LATE = 4 }; /* counters of a thread with slow draws; the rest is found again */
+enum { LATE = 4 }; /* counters with slow draws that a thread notes; the rest is found
+                      again */
 
 static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* Fragments of 16 rows that a warp has, and rows of a block. */
+/* The number of fragments of 16 rows of a warp, and of rows of a block. */
 static int tall_of(int64_t group)
 {
     return group <= 16 || (group > FEW_MOST && group <= 16 * WARPS) ? 1 : 2;
@@ -47,22 +52,22 @@ static int64_t slices_of(int64_t groups, int64_t group, int64_t in, int64_t out)
     return wanted < 1 || most < 1 ? 1 : wanted < most ? wanted : most;
 }
 
-/* A table that leaves room for the tiles. */
+/* Whether the table leaves room for the tiles. */
 bool xbc_grouped_suits(const xbc_source *source, int64_t out)
 {
     return out % WIDTH == 0 && source->columns == XB_COLUMNS &&
            source->degree + source->halves <= 5;
 }
 
-/* Words of x, split: of every block's rows and whole steps. */
+/* The number of words of x after splitting, for whole blocks of rows and whole steps. */
 static int64_t split_words(int64_t groups, int64_t group, int64_t in)
 {
     return groups * blocks_of_group(group) * rows_of_block(group) *
            quotient_up(in, STEP) * STEP;
 }
 
-/* For these rows and any fewer: slices beyond the first are no more than the blocks that
- * are wanted have. */
+/* Room for this number of rows and any smaller one: the slices beyond the first have
+ * at most as many blocks as are wanted. */
 int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t in, int64_t out)
 {
     const int64_t columns = out / WIDTH > 0 ? out / WIDTH : 1,
@@ -78,10 +83,11 @@ int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t in, int64_t out)
 
 struct grouped_place {
     int64_t row0;
-    int rows;       /* none or less: nothing to do */
+    int rows;       /* 0 or less: there is nothing to do */
     int begin, end; /* steps */
-    int warp, g, q; /* g, q: as the tensor cores count a warp's threads */
-    uint32_t number, input_counters; /* of input 0, output g; from one input to the next */
+    int warp, g, q; /* g, q: a thread's place in its warp, as the tensor cores count */
+    uint32_t number, input_counters; /* the counter of input 0 and output g; the
+                                        distance from one input to the next */
 
     __device__ __forceinline__ grouped_place(const xbc_grouped &job, int64_t slices,
                                              int block_rows)
@@ -108,8 +114,8 @@ struct grouped_place {
     {
         return step * STEP + 2 * q + e / 2 * 8 + e % 2;
     }
-    /* Where its weight of input k and output g is; inputs beyond the last repeat it, since
-     * their x is 0. */
+    /* Where the weight of input k and output g is. Inputs beyond the last one repeat
+     * it, because their x is 0. */
     __device__ __forceinline__ int64_t weight(const xbc_grouped &job, int k) const
     {
         return (int64_t)(k < (int)job.in ? k : (int)job.in - 1) * job.out +
@@ -117,8 +123,8 @@ struct grouped_place {
     }
 };
 
-/* mu and sigma of inputs e, e + 1, ... of a step's four and four outputs each, all on their
- * way at once: what a multiprocessor waits for is memory. */
+/* mu and sigma of inputs e, e + 1, ... of a step's four, with four outputs each. All
+ * are loaded at once, because memory is what a multiprocessor waits for. */
 template <int N> struct some_weights {
     float mu[N][4], sigma[N][4];
 
@@ -138,12 +144,12 @@ template <int N> struct some_weights {
 
 /* ---- weights */
 
-/* A thread's share of four tiles, [tile][register], split. */
+/* A thread's share of four tiles, [tile][register], each weight split in two. */
 struct half_tiles {
     uint32_t hi[HALF_TILES][2], lo[HALF_TILES][2];
 };
 
-/* The slow draws of one counter times sigma, 0 where they are not slow. */
+/* The slow draws of one counter times sigma; 0 for draws that are not slow. */
 template <class S>
 static __device__ __noinline__ float4 slow_weights(const own_copy<S> own,
                                                    const xbc_grouped &job,
@@ -170,7 +176,7 @@ static __device__ __forceinline__ uint32_t counter_of(const grouped_place &here,
            8 * (uint32_t)half;
 }
 
-/* Slow weights of that counter. */
+/* The slow weights of that counter. */
 template <class S>
 static __device__ __forceinline__ float4 slow_at(const own_copy<S> &own,
                                                  const xbc_grouped &job,
@@ -182,8 +188,8 @@ static __device__ __forceinline__ float4 slow_at(const own_copy<S> &own,
     return slow_weights<S>(own, job, keys, counter_of(here, step, half, e), sigma);
 }
 
-/* Tiles of one half of a step, weights of N inputs at once. Returns which of its four
- * counters have slow draws, as bits. */
+/* Makes the tiles of one half of a step, with the weights of N inputs at once. Returns
+ * as bits which of its four counters have slow draws. */
 template <class S, int N>
 static __device__ __forceinline__ unsigned
 make_half(half_tiles *to, const own_copy<S> &own, const xbc_grouped &job,
@@ -255,8 +261,8 @@ struct input_tile {
     }
 };
 
-/* x as tiles [blockIdx.y of the product][tile of its rows][step][hi, lo][thread of a warp];
- * rows and inputs that are not there are 0. A warp makes a tile. */
+/* Writes x as tiles [blockIdx.y of the product][tile of its rows][step][hi, lo][thread
+ * of a warp]; rows and inputs beyond the last are 0. A warp makes a tile. */
 static __global__ void __launch_bounds__(THREADS)
     split_inputs(const __grid_constant__ xbc_grouped job, uint4 *to, int64_t tiles,
                  int block_rows)
@@ -285,7 +291,7 @@ static __global__ void __launch_bounds__(THREADS)
     to[tile * 64 + 32 + lane] = uint4{lo[0], lo[1], lo[2], lo[3]};
 }
 
-/* Of the block's rows: the tile of 16 rows from 16 i on, at a step. */
+/* The tile of the block's rows 16 i to 16 i + 15, at a step. */
 static __device__ __forceinline__ int64_t tile_at(const xbc_grouped &job, int block_tiles,
                                                   int i, int step)
 {
@@ -293,7 +299,7 @@ static __device__ __forceinline__ int64_t tile_at(const xbc_grouped &job, int bl
     return ((int64_t)blockIdx.y * block_tiles + i) * steps + step;
 }
 
-/* sum [tile] += x times weights: the small products first */
+/* sum [tile] += x times weights; the small products are added first */
 static __device__ __forceinline__ void multiply_tile(float sum[4], const input_tile &x,
                                                      const uint32_t hi[2],
                                                      const uint32_t lo[2])
@@ -310,10 +316,10 @@ template <int MT> struct few_room {
     float sum[16 * MT][WIDTH];
     int late[LATE][THREADS];
     float4 value[THREADS];
-    int count[THREADS], now[THREADS]; /* now: the counter whose value it is */
+    int count[THREADS], now[THREADS]; /* now: the counter that this value belongs to */
 };
 
-/* f(row, column, value) for each of a thread's outputs. */
+/* Calls f(row, column, value) for each of a thread's outputs. */
 template <int MT, class F>
 static __device__ __forceinline__ void each_sum(const float sum[MT][TILES][4], F f)
 {
@@ -325,8 +331,9 @@ static __device__ __forceinline__ void each_sum(const float sum[MT][TILES][4], F
         f(16 * i + row + k / 2 * 8, 8 * t + column + k % 2, sum[i][t][k]);
 }
 
-/* Slow weights number i of all threads into the sums: a thread has some rows and the
- * outputs of one of 16 lanes, and goes through those who made them in their order. */
+/* Adds slow weights number i of all threads to the sums. A thread has some of the rows
+ * and the outputs of one of 16 lanes; it goes through the threads that noted these
+ * weights, in their order. */
 template <int MT>
 static __device__ __forceinline__ void add_late(few_room<MT> *room, const xbc_grouped &job,
                                                 const grouped_place &here, int i)
@@ -348,7 +355,7 @@ static __device__ __forceinline__ void add_late(few_room<MT> *room, const xbc_gr
     }
 }
 
-/* The thread's slow counter number i, beyond those that were noted. */
+/* Finds the thread's slow counter number i if it is beyond those that were noted. */
 template <class S>
 static __device__ __noinline__ int found_again(const own_copy<S> own,
                                                const stream_keys &keys,
@@ -363,7 +370,7 @@ static __device__ __noinline__ int found_again(const own_copy<S> own,
     return 0; /* never */
 }
 
-/* The most of all threads. */
+/* The largest value of all threads. */
 static __device__ __forceinline__ int most_of(int *room, int mine)
 {
     room[threadIdx.x] = mine;
@@ -449,7 +456,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 /* ---- many rows */
 
-/* One weight anew, where it is shared: input e of four is the half e % 2 of word e / 2. */
+/* Replaces one weight in shared memory: input e of four is the half e % 2 of word e /
+ * 2. */
 static __device__ __forceinline__ void put_weight(uint4 *to, int e, float value)
 {
     uint16_t *half = (uint16_t *)(void *)to + e;
@@ -457,7 +465,7 @@ static __device__ __forceinline__ void put_weight(uint4 *to, int e, float value)
     half[0] = (uint16_t)s.hi, half[4] = (uint16_t)s.lo;
 }
 
-/* A thread's counters of a step that have slow draws, as bits. */
+/* Which of a thread's counters of a step have slow draws, as bits. */
 template <class S>
 static __device__ __forceinline__ void
 put_slow(uint4 to[2][HALF_TILES][32], const own_copy<S> &own, const xbc_grouped &job,
@@ -484,7 +492,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
                  int64_t slices)
 {
     __shared__ __align__(16) float table[S::floats];
-    /* of WARPS steps, each made by one warp, as threads read them */
+    /* the weights of WARPS steps, each made by one warp, in the order in which threads
+     * read them */
     __shared__ __align__(16) uint4 weights[WARPS][2][HALF_TILES][32];
     table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
@@ -512,7 +521,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
                             slow);
         }
         __syncthreads();
-        input_tile next[MT]; /* on its way while the step before is at work */
+        input_tile next[MT]; /* loaded while the step before is computed */
         const int64_t at = tile_at(job, MT * WARPS, here.warp * MT, first),
                       steps = (job.in + STEP - 1) / STEP;
         XB_UNROLLED
@@ -542,7 +551,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     });
 }
 
-/* + the bias of the row's draw */
+/* adds the bias of the row's draw */
 static __global__ void add_grouped(float *y, const float *part, const float *bias,
                                    int64_t n, int64_t slices, int64_t out, int64_t group,
                                    int64_t skip)
@@ -578,7 +587,7 @@ static void launch_shape(const xbc_grouped *job, const stream_keys &keys, int64_
                    tiles, part, slices);
 }
 
-/* The sums of slices. The room: x, split, then they. */
+/* The sums of slices. They lie in the room behind x, which is split. */
 static const float *plain_product(const xbc_grouped *job, int64_t slices)
 {
     const int64_t words = split_words(job->groups, job->group, job->in);

@@ -1,6 +1,6 @@
-/* device_layers.cu: what goes element by element or channel by channel: activations,
- * estimators' noise, maxpool, batchnorm; maths N3-N6, N9-N11. Rounded as the plain
- * kernels of the CPU are, but for exponentials. */
+/* device_layers.cu: operations on single elements or channels: activations, the
+ * estimators' noise, maxpool, batchnorm; maths N3-N6, N9-N11. They round as the plain
+ * kernels of the CPU do, except for exponentials. */
 #include "activation.cuh"
 
 /* ---- activations (N6) */
@@ -42,7 +42,7 @@ void xbc_deactivate(float *dx, const float *dy, const float *y, int64_t n, xbc_a
                f);
 }
 
-/* ---- of estimators */
+/* ---- the estimators' noise */
 
 static __global__ void multiply(float *out, const float *a, const float *b, int64_t n)
 {
@@ -71,7 +71,8 @@ static __global__ void add_parts(float *to, const float *dw, int64_t dw_stride,
         }
 }
 
-/* Many parts: SIDE threads share an element's, and the first of them adds up. */
+/* If there are many parts, SIDE threads share those of an element, and the first of
+ * these threads adds their sums. */
 enum { SIDE = 16 };
 
 static __global__ void __launch_bounds__(THREADS)
@@ -175,7 +176,8 @@ static __device__ __forceinline__ pixel pixel_at(int64_t i, int h, int w, int c)
     return p;
 }
 
-/* Which place of a window holds the largest, the first of equals; a NaN wins for good. */
+/* The place of a window's largest value; the first of equal values wins, and a NaN
+ * wins over all numbers. */
 static __device__ __forceinline__ int largest(float *best, const float *image,
                                               const xbc_window &g, int oy, int ox, int c)
 {
@@ -206,7 +208,8 @@ void xbc_maxpool(float *y, const float *x, int64_t rows, const xbc_window *g)
     XBC_LAUNCH("pooling", maxpool, blocks_for(n), THREADS, y, x, n, *g);
 }
 
-/* The windows that an input is in, asked which place they took. */
+/* For an input, looks at all windows that contain it and at the place that each of
+ * them chose. */
 static __global__ void maxpool_backward(float *dx, const float *dy, const float *x,
                                         int64_t n, xbc_window g)
 {
@@ -250,11 +253,11 @@ static int64_t pieces_of(int64_t rows)
 
 int64_t xbc_norm_room(int64_t rows, int64_t c) { return pieces_of(rows) * 2 * c; }
 
-/* Of a channel: sums of x; of (x - mean)^2; of dy and dy (x - mean). */
+/* A channel's sums: of x; of (x - mean)^2; of dy and of dy (x - mean). */
 enum norm_sums { SUM_X, SUM_SQUARES, SUM_GRADIENTS };
 
-/* A block has a piece of the rows and up to THREADS channels; where channels are few,
- * threads side by side share its rows, and the first of them adds up. */
+/* A block has a piece of the rows and up to THREADS channels; if channels are few,
+ * neighbouring threads share its rows, and the first of them adds their sums. */
 template <norm_sums WHAT>
 static __global__ void __launch_bounds__(THREADS)
     norm_sum(xbc_norm job, int64_t pieces, const float *x, const float *dy)
@@ -327,7 +330,7 @@ static __global__ void __launch_bounds__(THREADS)
             (float)(job.momentum * (double)job.state[c + i] + (1 - job.momentum) * v);
 }
 
-/* i % c; a remainder of 64 bits takes longer than all the rest. */
+/* i % c. A remainder of 64-bit numbers would take longer than everything else here. */
 static __device__ __forceinline__ int64_t channel_of(int64_t i, int64_t c)
 {
     return i <= UINT32_MAX ? (int64_t)((uint32_t)i % (uint32_t)c) : i % c;

@@ -1,12 +1,13 @@
-/* device_many.cu: a small net of dense layers under many draws of its weights, in two
- * launches: all draws of all weights, then a thread for each row and draw; or, of narrow
- * nets, in one, where a block draws the weights that it uses; maths N1, N6, N7. Every
- * output is one chain of multiply-adds in the order of the inputs, and the bias is added
- * last, as layer by layer (device_product.cu), or in narrow nets first. */
+/* device_many.cu: a small net of dense layers under many draws of its weights. This
+ * takes two launches: one for all draws of all weights, then one with a thread for
+ * each row and draw. For narrow nets it is one launch, in which a block draws the
+ * weights that it uses; maths N1, N6, N7. Every output is one chain of multiply-adds
+ * in the order of the inputs. The bias is added last, as in the layers' own kernels
+ * (device_product.cu), but first in narrow nets. */
 #include "activation.cuh"
 #include "table.cuh"
 
-enum { ROWS = 128, TOGETHER = 8 }; /* rows of a block, outputs found together */
+enum { ROWS = 128, TOGETHER = 8 }; /* rows of a block; outputs computed together */
 
 /* One counter of a tensor: four weights. */
 template <class S>
@@ -31,7 +32,7 @@ static __device__ __forceinline__ void draw_counter(float *theta, const xbc_many
     }
 }
 
-/* A block has draws by strides of the grid; the counters of all tensors are one run. */
+/* Blocks take draws in strides of the grid; the counters of all tensors are one run. */
 template <class S>
 static __global__ void __launch_bounds__(THREADS)
     draw_samples(const __grid_constant__ xbc_many job, stream_keys keys, int64_t counters)
@@ -93,9 +94,10 @@ static __global__ void __launch_bounds__(ROWS)
 
 /* ---- narrow nets: a thread's rows stay in registers from layer to layer */
 
-/* Layers of up to W outputs, R rows a thread. A block has one draw, whose weights it keeps
- * in shared memory, of each link [in + 1][W], the bias last, 0 beyond the last output; all
- * threads of a warp read the same four at once. */
+/* Layers have up to W outputs, and a thread has R rows. A block has one draw, whose
+ * weights it keeps in shared memory: for each link [in + 1][W], with the bias as the
+ * last row and 0 beyond the last output. All threads of a warp read the same four
+ * weights at once. */
 enum { NARROW_THREADS = 64, NARROW_FLOATS = 4 << 10 };
 
 template <int W, int R> struct narrow_rows {
@@ -128,7 +130,7 @@ static __device__ __forceinline__ void add_input(float sum[R][W], const float x[
     }
 }
 
-/* Sums begin with the bias, 0 without one. */
+/* Sums begin with the bias, or with 0 if there is none. */
 template <int W, int R>
 static __device__ __forceinline__ void begin_sums(float sum[R][W], const float *bias)
 {
@@ -152,7 +154,7 @@ static __device__ __forceinline__ void finish_as(narrow_rows<W, R> *to,
             ACT == XBC_ELU ? quick_elu(sum[r][o]) : activated(sum[r][o], ACT);
 }
 
-/* The activation; outputs that are not there are never read */
+/* applies the activation; values beyond the last output are never read */
 template <int W, int R>
 static __device__ __forceinline__ void finish(narrow_rows<W, R> *to, const float sum[R][W],
                                               const xbc_link &l)
@@ -166,7 +168,7 @@ static __device__ __forceinline__ void finish(narrow_rows<W, R> *to, const float
     }
 }
 
-/* A thread's rows are NARROW_THREADS apart; those beyond the last repeat it. */
+/* A thread's rows are NARROW_THREADS apart; rows beyond the last one repeat it. */
 static __device__ __forceinline__ int64_t row_of(const xbc_many &job, int64_t first, int r)
 {
     const int64_t row = first + r * NARROW_THREADS + threadIdx.x;
@@ -189,8 +191,8 @@ static __device__ __forceinline__ void first_link(narrow_rows<W, R> *to, const f
     finish<W, R>(to, sum, l);
 }
 
-/* IN inputs: as many as are known when this is compiled need no branches, so that weights
- * are read ahead; 0: as many as the link says. */
+/* One layer with IN inputs. A number that is known at compile time needs no branches,
+ * so that weights are read ahead; 0: the number is that of the link. */
 template <int W, int R, int IN>
 static __device__ __forceinline__ void middle_link(narrow_rows<W, R> *rows, const float *w,
                                                    const xbc_link &l)
@@ -316,8 +318,9 @@ static __global__ void __launch_bounds__(NARROW_THREADS)
     }
 }
 
-/* Floats of a net whose layers have at most `width` outputs; 0: it is none of these, or has
- * too many. A link's tensors stand one after the other. */
+/* The floats of the weights in shared memory if layers have at most `width` outputs; 0 if
+ * the net does not suit: a wider layer, a single layer, or too many floats. A link's
+ * tensors lie one after the other. */
 static int narrow_floats(const xbc_many *job, int width)
 {
     int rows = 0, tensors = 0;
@@ -337,7 +340,8 @@ static int64_t counters_of(const xbc_many *job)
     return sum;
 }
 
-/* A draw's rows go to several blocks where draws alone are too few. */
+/* If there are too few draws to keep the device busy, several blocks share a draw's
+ * rows. */
 template <int W, int R> static void launch_narrow(const xbc_many &job)
 {
     const int64_t each = R * NARROW_THREADS, most = (job.rows + each - 1) / each;
@@ -353,7 +357,7 @@ template <int W, int R> static void launch_narrow(const xbc_many &job)
     });
 }
 
-/* Two rows a thread: weights are read once for them. */
+/* With two rows a thread reads each weight once for both. */
 static bool launch_as_narrow(const xbc_many &job)
 {
     const bool narrow = narrow_floats(&job, 16) > 0, middling = narrow_floats(&job, 32) > 0;
@@ -373,7 +377,7 @@ static void launch_rows(const xbc_many &job)
 
 void xbc_many_draws(const xbc_many *job)
 {
-    const int64_t SOME = 1 << 15; /* draws of one launch */
+    const int64_t SOME = 1 << 15; /* the number of draws of one launch */
     for (int64_t first = 0; first < job->count; first += SOME) {
         xbc_many some = *job;
         some.count = job->count - first < SOME ? job->count - first : SOME;

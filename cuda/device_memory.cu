@@ -1,11 +1,11 @@
-/* device_memory.cu: the device, its memory, copies; the first error. Everything goes
- * through one stream, in the order it was asked for, but for steps of small nets
- * (device_steps.cu). */
+/* device_memory.cu: the device, its memory, copies, and the first error. All
+ * operations go through one stream, in the order of the calls, except the steps of
+ * small nets (device_steps.cu). */
 #include <stdio.h>
 
 #include "launch.cuh"
 
-static char error[XBC_TEXT]; /* the first; "": none */
+static char error[XBC_TEXT]; /* the first error; "": there was none */
 
 bool xbc_good(cudaError_t status, const char *what)
 {
@@ -52,8 +52,8 @@ bool xbc_open(char why[XBC_TEXT])
     return good;
 }
 
-/* ---- memory: what is released stays for the next of its size, since giving it back to
- * the driver waits for all that runs on the device */
+/* ---- memory: released blocks are kept for the next request of their size, because
+ * giving them back to the driver would wait for all work on the device */
 
 enum { BLOCKS = 512 };
 static const size_t LEAST = 512, KEPT_MOST = (size_t)64 << 20; /* bytes of a block */
@@ -65,7 +65,8 @@ struct memory_block {
 };
 static memory_block block[BLOCKS];
 
-/* A power of two, so that few sizes serve all; large ones are as asked for. */
+/* Rounded up to a power of two, so that a few sizes serve all requests; large sizes
+ * are not rounded. */
 static size_t block_bytes(size_t bytes)
 {
     size_t size = LEAST;
@@ -73,7 +74,7 @@ static size_t block_bytes(size_t bytes)
     return size <= KEPT_MOST ? size : bytes;
 }
 
-/* The first that is so; p NULL: an empty place. */
+/* The block at p. p NULL: the first of this size and use; bytes 0: an empty entry. */
 static memory_block *find_block(const void *p, size_t bytes, bool used)
 {
     for (int i = 0; i < BLOCKS; i++) {
@@ -96,7 +97,7 @@ static void *new_block(size_t bytes)
     void *p = NULL;
     cudaError_t status = cudaMalloc(&p, bytes);
     if (status == cudaErrorMemoryAllocation) {
-        cudaGetLastError(); /* it is told by the NULL */
+        cudaGetLastError(); /* the caller learns of it from the NULL */
         return NULL;
     }
     return xbc_good(status, "taking memory") ? p : NULL;
@@ -189,7 +190,7 @@ void xbc_fill(float *to, float value, int64_t n)
     if (n > 0) XBC_LAUNCH("filling", fill, blocks_for(n), THREADS, to, value, n);
 }
 
-/* A byte's level (V16): the nearest float either way. */
+/* The level of a byte (V16), rounded to the nearest float. */
 static __global__ void pixels(float *to, const uint8_t *from, const int32_t *row,
                               int64_t n, int h, int w, int c)
 {
@@ -219,7 +220,7 @@ void xbc_pixels(float *to, const uint8_t *from, const int32_t *row, int64_t rows
                    (int)h, (int)w, (int)c);
 }
 
-/* In units of 4 bytes, or of one. */
+/* Copies in units of 4 bytes, or of 1 byte. */
 template <class Unit>
 static __global__ void gather(Unit *to, const Unit *from, const int32_t *row,
                               int64_t rows, int64_t units)

@@ -1,14 +1,15 @@
-/* device_product.cu: dense and conv, forward and backward, as products of matrices whose
- * elements are looked up where they are (implicit im2col); maths N1, N2. Every output is
- * one chain of fused multiply-adds in the order of the inner index, or of steps of 16 on
- * tensor cores (tensor.cuh) where a product has 64 rows or more: no atomics, the same
- * bytes each time. Parts of the batch run side by side (blockIdx.z). */
+/* device_product.cu: dense and conv, forward and backward, as products of matrices
+ * whose elements are read where they are (implicit im2col); maths N1, N2. Every output
+ * is one chain of fused multiply-adds in the order of the inner index, or, if a
+ * product has 64 rows or more, of steps of 16 on tensor cores (tensor.cuh). There are
+ * no atomic operations, so the bytes are the same each time. Parts of the batch run
+ * side by side (blockIdx.z). */
 #include "tensor.cuh"
 
 enum { TILE = 64, DEPTH = 16, SIDE = 16, MICRO = TILE / SIDE, THIN = 8 };
 static const int64_t PARTS_MOST = 32768; /* of one launch */
 
-/* Rows [row, row + rows) of the batch and the sizes of their product. */
+/* One part: rows [row, row + rows) of the batch, and the sizes of its product. */
 struct part_sizes {
     int64_t row;
     int m, n, k;
@@ -30,7 +31,7 @@ struct divisor {
     {
         return (int)((uint64_t)(uint32_t)n * factor >> (31 + shift));
     }
-    /* The quotient, and what is left of n. */
+    /* Returns the quotient and leaves the remainder in n. */
     __device__ __forceinline__ int cut(int *n) const
     {
         int q = over(*n);
@@ -56,7 +57,8 @@ struct common {
     __device__ __forceinline__ int kernel() const { return g.kh * g.kw * g.c; }
     __device__ __forceinline__ int pixels() const { return g.oh * g.ow; }
 
-    /* x where the window of output pixel m, counted over examples, has its element k */
+    /* x at element k of the window of output pixel m, where pixels are counted over
+     * all examples */
     __device__ __forceinline__ float input(const float *x, int64_t row, int m,
                                            int k) const
     {
@@ -110,7 +112,7 @@ struct input_op : common {
         s.m = rows(&s.row) * g.h * g.w, s.n = g.c, s.k = g.kh * g.kw * g.oc;
         return s;
     }
-    /* dy of the output pixel that sees input pixel m at place k / oc of its window */
+    /* dy of the output pixel whose window has input pixel m at place k / oc */
     __device__ __forceinline__ float a(const part_sizes &s, int m, int k) const
     {
         if (one_pixel) return dy[(s.row + m) * g.oc + k];
@@ -211,17 +213,19 @@ template <class Op> static __global__ void __launch_bounds__(THREADS) tiles(Op o
 
 /* ---- on tensor cores: four warps by two, 16 MT x 32 outputs each */
 
-/* Products worth it; smaller ones keep float's accuracy, at no cost that shows. */
+/* Products that are large enough to gain from tensor cores; smaller ones keep the
+ * accuracy of float at no measurable cost. */
 static bool suits_tensor(int64_t m, int64_t n, int64_t k)
 {
     return m >= 64 && k >= 32 && n > 1 && m * n * k >= 1 << 18;
 }
 
-/* Two for each multiprocessor: with fewer, tiles half as tall keep more of them busy. */
+/* Two blocks for each multiprocessor. If there would be fewer, tiles of half the
+ * height keep more multiprocessors busy. */
 static bool enough_tiles(int64_t tiles) { return tiles >= 2 * (int64_t)xbc_processors(); }
 
-/* The place a thread loads from, pair number i of its own: row or column, and the first
- * inner index of the pair. */
+/* Where a thread loads its pair number i from: the row or column, and the first inner
+ * index of the pair. */
 template <int ALONG_K, int SIZE>
 static __device__ __forceinline__ void pair_at(int *row, int *k, int i)
 {
@@ -230,7 +234,7 @@ static __device__ __forceinline__ void pair_at(int *row, int *k, int i)
     *k = 2 * (ALONG_K ? p % (STEP / 2) : p / SIZE);
 }
 
-/* The next step's numbers, on their way from memory. */
+/* The next step's numbers while they are loaded from memory. */
 template <int TALL> struct step_pairs {
     enum { A = TALL * STEP / 2 / THREADS, B = TILE * STEP / 2 / THREADS };
     float a[A][2], b[B][2];
@@ -303,7 +307,7 @@ static __global__ void __launch_bounds__(THREADS) tensor_tiles(Op op)
     });
 }
 
-/* Few rows: a thread an output. */
+/* For few rows: one thread for each output. */
 template <class Op> static __global__ void __launch_bounds__(THREADS) thin(Op op)
 {
     part_sizes s = op.sizes();
@@ -316,7 +320,7 @@ template <class Op> static __global__ void __launch_bounds__(THREADS) thin(Op op
 
 static unsigned cut(int64_t n, int size) { return (unsigned)((n + size - 1) / size); }
 
-/* Sizes of the largest part's product. */
+/* The sizes of the product of the largest part. */
 template <class Op>
 static void launch(Op op, const char *what, int64_t m, int64_t n, int64_t k)
 {

@@ -1,5 +1,6 @@
-/* device_step.cu: losses, checks and updates of a step; maths N13-N16, V2-V8. Sums
- * go to a number a block, then over blocks, always in the same order. */
+/* device_step.cu: losses, checks and updates of a step; maths N13-N16, V2-V8. Each
+ * block writes its sum, and the sums of the blocks are added, always in the same
+ * order. */
 #include <float.h>
 
 #include "launch.cuh"
@@ -7,7 +8,7 @@
 static const unsigned SUM_BLOCKS = 256;
 static const double HALF_LOG_TWO_PI = 0.91893853320467274178;
 
-/* Room of the sums, taken with the first of them; the last is the total. */
+/* Memory for the sums, allocated at the first use; its last number is the total. */
 static double *sums(void)
 {
     static double *room;
@@ -31,7 +32,7 @@ static __global__ void add_blocks(double *part, unsigned blocks)
     if (threadIdx.x == 0) part[SUM_BLOCKS] = all;
 }
 
-/* The total of what each block left in its number. */
+/* The total of the numbers that the blocks have written. */
 static double total_of(unsigned blocks)
 {
     double all = NAN;
@@ -40,7 +41,8 @@ static double total_of(unsigned blocks)
     return all;
 }
 
-/* ---- losses: minus the log-likelihood of each row, gradients times scale */
+/* ---- losses: minus the log likelihood of each row; gradients are multiplied by
+ * `scale` */
 
 static __device__ __forceinline__ void set(float *to, int64_t i, double value)
 {
@@ -59,7 +61,8 @@ static __device__ double square_row(const xbc_loss &l, int64_t i)
 static __device__ double gaussian_row(const xbc_loss &l, int64_t i)
 {
     double inverse = exp(-(double)*l.log_sd);
-    int64_t at = i * l.outputs; /* one of several targets side by side */
+    int64_t at = i * l.outputs; /* the number of one of several targets that lie side
+                                   by side */
     double e = ((double)l.y[at] - (double)l.target[at]) * inverse;
     set(l.dy, at, (double)rounded(e * inverse) * l.scale);
     return e * e; /* (N14), without its constant */
@@ -160,7 +163,7 @@ bool xbc_all_below(const float *x, int64_t n, float limit)
 static __device__ __forceinline__ float sigma_of(float rho)
 {
     float s = expf(rho);
-    return s > FLT_MIN ? s : FLT_MIN; /* NaN too */
+    return s > FLT_MIN ? s : FLT_MIN; /* a NaN is not below either */
 }
 
 static __global__ void adam(xbc_adam a)
@@ -212,8 +215,9 @@ void xbc_spread_chain(float *gradient, const float *sigma, int64_t n, bool expon
                exponential);
 }
 
-/* (V3) precision / 2 (sigma^2 + (mu - mean)^2) - log sigma, gradients added; with rho the
- * one by sigma becomes that by rho, and log sigma is rho where sigma is not the least. */
+/* (V3) precision / 2 (sigma^2 + (mu - mean)^2) - log sigma; its gradients are added.
+ * With rho, the gradient with respect to sigma becomes that with respect to rho, and
+ * log sigma is rho unless sigma is at its lower limit. */
 static __device__ __forceinline__ double kl_of(const xbc_kl &k, int64_t i)
 {
     float scaled = (float)(k.weight * k.precision), weight = (float)k.weight;
@@ -237,7 +241,7 @@ static __global__ void __launch_bounds__(THREADS) kl_blocks(xbc_kl k, double *pa
     if (threadIdx.x == 0) part[blockIdx.x] = all;
 }
 
-/* (V2) The same to a prior that has tables; xb_cross_add() is the CPU's as well. */
+/* (V2) The same for a prior that has tables; the CPU uses xb_cross_add() as well. */
 static __global__ void __launch_bounds__(THREADS)
     cross_blocks(xbc_kl k, xb_cross cross, double *part)
 {

@@ -1,20 +1,22 @@
-/* device_steps.cu: trains a small dense net many steps in one launch of one block;
- * maths N1, N7, N8, N11, N13, N14, N16, V1-V8.
+/* device_steps.cu: many steps of training of a small dense net in one launch of one
+ * block; maths N1, N7, N8, N11, N13, N14, N16, V1-V8.
  *
- * A step of the scalar net is some 200,000 multiply-adds: a block does them in fewer
- * microseconds than one launch takes. So parameters, Adam's moments and activations stay
- * with the block from step to step, in its shared memory, or in the second cache where
- * they are too many; a barrier stands between layers. Blocks of other nets run beside it,
- * each launch on a stream of its own. The order of every sum follows from the net and its
- * batch alone: the same bytes from run to run, and however steps are cut into launches. */
+ * A step of the scalar net has some 200,000 multiply-adds, which a block does in fewer
+ * microseconds than one launch takes. So parameters, Adam's moments and activations
+ * stay with the block from step to step, in its shared memory, or in the L2 cache if
+ * there are too many of them; a barrier separates layers. Blocks of other nets run
+ * beside it, each launch on a stream of its own. The order of every sum depends only
+ * on the net and its batch, so the bytes are the same from run to run, and however
+ * steps are divided into launches. */
 #include <time.h>
 
 #include "steps_update.cuh"
 
-/* Gaussian draws of units (N11) come from a table of this shape. */
+/* The Gaussian draws of units (N11) come from a table of this shape. */
 typedef Shape<XB_COLUMNS, 4, 1> gaussian_shape;
 
-/* The draws of a shared step's weights, which are found while the step before it runs. */
+/* The draws of the weights of a step with the estimator `shared`; they are made while
+ * the previous step runs. */
 static __device__ __forceinline__ void draw_ahead(const xbc_steps &job, const step_room &r,
                                                   stream_keys keys, const xbc_step &step,
                                                   int turn)
@@ -24,14 +26,14 @@ static __device__ __forceinline__ void draw_ahead(const xbc_steps &job, const st
     draw_weights(job, r.z + turn * job.weights, keys);
 }
 
-/* Whether a thread finds the loss of the rows whose outputs it has found itself. */
+/* Whether a thread computes the loss of the rows whose outputs it has computed itself. */
 template <int R> static __device__ __forceinline__ bool loss_follows(const xbc_steps &job)
 {
     return R == 1 && job.loss != XBC_ENERGY && job.link[job.links - 1].outp == 4;
 }
 
-/* To the outputs of the last link, which others do not see yet; threads that have none of
- * them draw for the next step. */
+/* Computes the outputs of the last link, which other threads do not see yet; threads
+ * that have none of them make draws for the next step. */
 template <bool LOCAL, int R>
 static __device__ __forceinline__ void forward(const xbc_steps &job, const step_room &r,
                                                const stream_keys &keys, const float *x,
@@ -62,8 +64,8 @@ static __device__ __forceinline__ void backward(const xbc_steps &job, const step
     }
 }
 
-/* False: the step is not finite, and no parameter has changed. `early` are rows of the
- * next one. */
+/* Returns false if the step is not finite; no parameter has then changed. `early` are
+ * rows of the next step. */
 template <bool LOCAL, int R>
 static __device__ __forceinline__ bool one_step(const xbc_steps &job, const step_room &r,
                                                 const stream_keys &keys, step_shared *s,
@@ -89,7 +91,8 @@ static __device__ __forceinline__ bool one_step(const xbc_steps &job, const step
     return true;
 }
 
-/* What the host asks after a step: its sums, and at times its noise and sigma. */
+/* What the host reads after a step: its sums, and after some steps its noise and
+ * sigma. */
 static __device__ __forceinline__ void report(const xbc_steps &job, const step_room &r,
                                               const step_shared *s, const xbc_step &step,
                                               int64_t number)
@@ -124,13 +127,13 @@ static __device__ __forceinline__ void store_noise(const xbc_steps &job,
     job.first[job.noise + k] = s->first[k], job.second[job.noise + k] = s->second[k];
 }
 
-/* The last one again beyond the end. */
+/* The step with this number; beyond the end, the last one. */
 static __device__ __forceinline__ xbc_step step_at(const xbc_steps &job, int64_t i)
 {
     return job.step[i < job.count ? i : job.count - 1];
 }
 
-/* R rows a tile; with one the room is in shared memory. */
+/* A tile has R rows; with one row, the arrays are in shared memory. */
 template <bool LOCAL, int R>
 static __global__ void __launch_bounds__(STEP_THREADS)
     run_steps(const __grid_constant__ xbc_steps job, const __grid_constant__ stream_keys keys)
@@ -171,7 +174,7 @@ static __global__ void __launch_bounds__(STEP_THREADS)
     if (threadIdx.x == 0) *job.done = done;
 }
 
-/* ---- streams: a launch has one to itself until it was waited for */
+/* ---- streams: each launch has a stream of its own until the host has waited for it */
 
 enum { STREAMS = 64 };
 static cudaStream_t stream[STREAMS];
@@ -202,7 +205,7 @@ template <bool LOCAL, int R> static void launch(const xbc_steps &job, cudaStream
     xbc_good(cudaGetLastError(), "training");
 }
 
-/* Beside the kernel's own variables. */
+/* The shared memory that the kernel's own variables leave. */
 static const int64_t SHARED_OWN = 32 << 10;
 
 bool xbc_steps_shared(const xbc_steps *job)
@@ -221,7 +224,7 @@ int xbc_steps_start(const xbc_steps *job)
 {
     xbc_steps one = *job;
     one.room_floats = room_floats(job);
-    xbc_wait(); /* what was asked for before is done before */
+    xbc_wait(); /* earlier operations are finished first */
     const int i = free_stream();
     if (i < 0 || !xbc_sound()) return -1;
     busy[i] = true;
@@ -233,7 +236,7 @@ int xbc_steps_start(const xbc_steps *job)
     return i;
 }
 
-/* Asleep between looks: the thread's processor is for others meanwhile. */
+/* The thread sleeps between two checks, so that its processor is free for others. */
 int xbc_steps_wait(int number)
 {
     const struct timespec pause = {0, 50000};

@@ -1,27 +1,29 @@
-/* device_wide.cu: a dense layer whose groups of examples have a draw each, on Hopper
- * GPUs, where draws and products run side by side; maths N1, N9. device_grouped.cu has
- * the same for others.
+/* device_wide.cu: a dense layer in which each group of examples has its own draw, for
+ * Hopper GPUs, where draws and products run side by side; maths N1, N9.
+ * device_grouped.cu does the same on other GPUs.
  *
- * A block has 128 outputs, N rows and a slice of the inputs, which it takes 32 at a time,
- * a stage. Warps have roles. Producers make the weights of a stage, split into two bf16
- * numbers, in shared memory. Consumers multiply: the weights are the rows of the left
- * operand, the examples the columns of the right one. One or two warps make the slow
- * draws of a stage between the two. x is split once, into the order in which it lies in
- * shared memory.
+ * A block has 128 outputs, N rows and a slice of the inputs, of which it takes 32 at a
+ * time; this is a stage. Warps have roles. Producers make the weights of a stage, each
+ * split into two bf16 numbers, in shared memory. Consumers multiply: the weights are
+ * the rows of the left operand, the examples the columns of the right one. Between the
+ * two, one or two warps make the slow draws of a stage. x is split once, into the
+ * order in which it lies in shared memory.
  *
- * A thread that produces has four neighbouring counters of one input, so that it reads
- * and writes four neighbouring outputs at once: weights lie in shared memory with outputs
- * side by side. */
+ * A thread of a producer has four neighbouring counters of one input, so that it reads
+ * and writes four neighbouring outputs at once: in shared memory the weights of
+ * neighbouring outputs lie side by side. */
 #include "hopper.cuh"
 #include "table.cuh"
 #include "tensor.cuh"
 #include "wide.cuh"
 
 enum { OUTPUTS = 128, DEEP = 32, LANES = 16, WIDTH = 64 };
-/* Threads that multiply together; shares of a stage, each a warp's. */
+/* The number of threads that multiply together, and of shares of a stage, one for each
+ * warp. */
 enum { GROUP = 128, UNITS = 8 };
-/* Threads with slow draws that a stage has room for; where there are more, all are looked
- * through. The emulation has few, so that tests see both. */
+/* The number of threads with slow draws that a stage has room for; if there are more,
+ * all threads are searched. The emulation has room for few, so that tests cover both
+ * cases. */
 #if defined(XB_EMULATED)
 enum { LATE = 2 };
 #else
@@ -40,9 +42,9 @@ template <int N> struct input_stage {
     char part[2][N * DEEP * 2];
 };
 
-/* Few rows: the products are little work, so that there are more producers, and stages
- * are so short that one warp could not make their slow draws. Of many rows the sums need
- * registers, which producers give up. */
+/* With few rows the products are little work, so there are more producers, and stages
+ * are so short that one warp could not make all slow draws. With many rows the sums
+ * need registers, which the producers give up. */
 template <class S, int N> struct wide_room {
     static const int groups = N > 16 ? 2 : 1, warps = N > 128 ? 16 : 20,
                      late_warps = N > 128 ? 1 : 2,
@@ -75,9 +77,10 @@ template <class R> static __device__ __forceinline__ void start_barriers(R *room
 
 struct wide_place {
     int64_t row0;
-    int rows;                  /* none or less: nothing to do */
-    int begin, stages;         /* from which stage on, how many */
-    uint32_t number, counters; /* of its first weight; from one input to the next */
+    int rows;                  /* 0 or less: there is nothing to do */
+    int begin, stages;         /* the first stage and the number of stages */
+    uint32_t number, counters; /* the counter of its first weight; the distance from
+                                  one input to the next */
 
     __device__ __forceinline__ wide_place(const xbc_grouped &job, int64_t slices, int n)
     {
@@ -98,7 +101,7 @@ struct wide_place {
     }
 };
 
-/* Stage s of `deep` in turn: which it is, and the parity of its phase. */
+/* Which of the `deep` buffers stage s uses, and the parity of its phase. */
 static __device__ __forceinline__ unsigned phase_of(int s, int deep)
 {
     return (unsigned)(s / deep) & 1;
@@ -106,11 +109,12 @@ static __device__ __forceinline__ unsigned phase_of(int s, int deep)
 
 /* ---- producers */
 
-/* A thread's part of a share of a stage: of input k and one half, outputs l to l + 3 and
- * those 16, 32 and 48 further. What a warp writes at once lies side by side. */
+/* A thread's part of a share of a stage: for input k and one half of the outputs,
+ * outputs l to l + 3 and those 16, 32 and 48 further on. What a warp writes at once
+ * lies side by side. */
 struct producer_place {
     int output, k;
-    uint32_t number; /* of the first of its four counters */
+    uint32_t number; /* the first of its four counters */
 
     __device__ __forceinline__ producer_place(const wide_place &here, int stage, int unit,
                                               int lane)
@@ -121,7 +125,8 @@ struct producer_place {
         number = here.number + (uint32_t)(LANES * half + l) +
                  (uint32_t)((here.begin + stage) * DEEP + k) * here.counters;
     }
-    /* Where its first weight is; inputs beyond the last repeat it, since their x is 0. */
+    /* Where its first weight is. Inputs beyond the last one repeat it, because their x
+     * is 0. */
     __device__ __forceinline__ int64_t weight(const xbc_grouped &job,
                                               const wide_place &here, int stage) const
     {
@@ -131,8 +136,8 @@ struct producer_place {
     }
 };
 
-/* A thread's means and widths of a unit, asked for before its draws, which take longer
- * than memory does. */
+/* A thread's means and widths of a unit. They are loaded before its draws are made,
+ * which take longer than memory does. */
 struct unit_moments {
     float mu[4][4], sigma[4][4]; /* [j][counter] */
 
@@ -202,7 +207,7 @@ static __device__ __forceinline__ void make_unit(R *room, int slot, int unit,
     }
 }
 
-/* Shares of all stages in turn, one producer after the other. */
+/* The producers take the shares of all stages in turn. */
 template <class S, class R>
 static __device__ __forceinline__ void produce(R *room, const xbc_grouped &job,
                                                const stream_keys &keys,
@@ -222,9 +227,9 @@ static __device__ __forceinline__ void produce(R *room, const xbc_grouped &job,
     }
 }
 
-/* ---- warps between, for slow draws */
+/* ---- the warps between producers and consumers, which make slow draws */
 
-/* The slow draws of one thread's share of a unit, as bits, into the stage. */
+/* Puts the slow draws of one thread's share of a unit, given as bits, into the stage. */
 static __device__ __forceinline__ void make_late(weight_stage *to, const xbc_grouped &job,
                                                  const stream_keys &keys,
                                                  const wide_place &here, int s, int unit,
@@ -270,7 +275,7 @@ static __device__ __forceinline__ void add_late(R *room, const own_copy<S> &own,
     }
 }
 
-/* Every late_warps-th stage is the warp's. */
+/* Each of these warps takes every late_warps-th stage. */
 template <class S, class R>
 static __device__ __forceinline__ void attend(R *room, const xbc_grouped &job,
                                               const stream_keys &keys,
@@ -288,7 +293,8 @@ static __device__ __forceinline__ void attend(R *room, const xbc_grouped &job,
 
 /* ---- consumers */
 
-/* One thread fetches the inputs of a stage, as soon as all have used what is there. */
+/* One thread loads the inputs of a stage as soon as all warps have used the previous
+ * contents. */
 template <class R>
 static __device__ __forceinline__ void fetch_inputs(R *room, const char *image,
                                                     const wide_place &here, int s)
@@ -303,13 +309,13 @@ static __device__ __forceinline__ void fetch_inputs(R *room, const char *image,
               &room->x_full[slot]);
 }
 
-/* Columns of one product at most: more would need more registers than a thread starts
- * with. */
+/* The largest number of columns of one product: more would need more registers than a
+ * thread starts with. */
 template <int N> struct columns {
     static const int each = N > 128 ? 128 : N, count = N / each;
 };
 
-/* The three products of a step of 16 inputs, the small ones first. */
+/* The three products of a step of 16 inputs; the small ones are added first. */
 template <int N, class R>
 static __device__ __forceinline__ void multiply(float (&sum)[columns<N>::each / 2],
                                                 const R *room, int w, int x, int tile,
@@ -345,7 +351,8 @@ static __device__ __forceinline__ void consume(R *room, const xbc_grouped &job,
                                                const wide_place &here, const char *image,
                                                float *part, int group)
 {
-    /* a group's tiles of 64 outputs, each with all columns: either is one */
+    /* a group's tiles of 64 outputs, and its sets of columns: one of the two numbers
+     * is 1 */
     const int tiles = 2 / R::groups, parts = columns<N>::count, each = columns<N>::each;
     float sum[tiles * parts][each / 2];
     XB_UNROLLED
@@ -408,8 +415,9 @@ static __global__ void __launch_bounds__((wide_room<S, N>::threads), 1)
     }
 }
 
-/* x as stages [blockIdx.y of the product][stage][hi, lo][group of 8 inputs][row][8]; rows
- * and inputs that are not there are 0. A thread has 8 inputs of a row. */
+/* Writes x as stages [blockIdx.y of the product][stage][hi, lo][group of 8
+ * inputs][row][8]; rows and inputs beyond the last are 0. A thread has 8 inputs of a
+ * row. */
 static __global__ void __launch_bounds__(THREADS)
     split_stages(const __grid_constant__ xbc_grouped job, uint4 *to, int64_t count, int n)
 {
@@ -456,12 +464,12 @@ bool xbc_wide_suits(const xbc_grouped *job)
     return xbc_hopper() && job->out % OUTPUTS == 0 && places % 16 == 0;
 }
 
-/* Sums of slices are no more than all multiprocessors have, or those of one slice. */
 int64_t xbc_wide_words(int64_t groups, int64_t group, int64_t in)
 {
     return blocks_of(groups, group) * rows_of(group) * quotient_up(in, DEEP) * DEEP;
 }
 
+/* Room for the sums of one slice, and for those of a block on each multiprocessor. */
 int64_t xbc_wide_room(int64_t groups, int64_t rows, int64_t group, int64_t in,
                       int64_t out)
 {
@@ -503,7 +511,7 @@ template <class S> static void launch_rows(const xbc_grouped *job, int64_t slice
     }
 }
 
-/* The room: x, split, then the sums of slices. */
+/* The room holds x, split, and then the sums of slices. */
 const float *xbc_wide_product(const xbc_grouped *job, int64_t slices)
 {
     const int64_t words = xbc_wide_words(job->groups, job->group, job->in),

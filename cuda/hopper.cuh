@@ -1,14 +1,14 @@
-/* hopper.cuh: what Hopper GPUs alone have (compute capability 9.0): barriers in shared
- * memory that count bytes, copies of whole rows that run by themselves, and products of a
- * group of four warps whose operands are in shared memory. The tests have the same by
- * plain code (tests/cuda_emulated.h). */
+/* hopper.cuh: instructions that only Hopper GPUs have (compute capability 9.0):
+ * barriers in shared memory that count bytes, copies of whole rows that run by
+ * themselves, and products by a group of four warps whose operands are in shared
+ * memory. The tests replace them with plain code (tests/cuda_emulated.h). */
 #ifndef XBC_HOPPER_CUH
 #define XBC_HOPPER_CUH
 
 #include "launch.cuh"
 
-/* ---- barriers: `count` arrivals and the bytes that were said to come complete a phase;
- * phases are told apart by their parity, the first is 0 */
+/* ---- barriers: a phase is complete after `count` arrivals and after all announced
+ * bytes have come. Phases are told apart by their parity; that of the first is 0 */
 
 #if defined(XB_EMULATED)
 typedef emulated_phases phase_barrier;
@@ -46,7 +46,7 @@ static __device__ __forceinline__ void barrier_init(phase_barrier *b, unsigned c
                  "r"(count)
                  : "memory");
 }
-/* After all were made, before threads meet. */
+/* Call this after all barriers were made and before the threads synchronise. */
 static __device__ __forceinline__ void barrier_ready(void)
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -57,7 +57,7 @@ static __device__ __forceinline__ void barrier_arrive(phase_barrier *b)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(b))
                  : "memory");
 }
-/* Arrives, and this many bytes are to come. */
+/* Arrives, and announces this many bytes. */
 static __device__ __forceinline__ void barrier_expect(phase_barrier *b, unsigned bytes)
 {
     asm volatile(
@@ -86,12 +86,13 @@ static __device__ __forceinline__ void bulk_copy(void *to, const void *from,
         "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(b))
         : "memory");
 }
-/* What the thread wrote is there for products of others. */
+/* Makes what the thread wrote visible to the products of other threads. */
 static __device__ __forceinline__ void written_for_products(void)
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
-/* A load that stays where it is written: early. The address is a multiple of 16. */
+/* A load that the compiler does not move to a later place. The address is a multiple
+ * of 16. */
 static __device__ __forceinline__ void ask_four(float (&to)[4], const float *p)
 {
     asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
@@ -102,7 +103,7 @@ static __device__ __forceinline__ unsigned lowest_bit(unsigned v)
 {
     return (unsigned)__ffs((int)v) - 1;
 }
-/* Registers go from warps that need few to those that need many. */
+/* Moves registers from warps that need few to warps that need many. */
 template <int REGISTERS> static __device__ __forceinline__ void registers_more()
 {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
@@ -120,7 +121,7 @@ static __device__ __forceinline__ void product_wait(void)
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
-/* The compiler leaves the sums alone between products. */
+/* Keeps the compiler from touching the sums between products. */
 template <int N> static __device__ __forceinline__ void product_fence(float (&sum)[N])
 {
     XB_UNROLLED
@@ -128,14 +129,15 @@ template <int N> static __device__ __forceinline__ void product_fence(float (&su
 }
 #endif
 
-/* ---- operands: rows of 16 numbers (bf16) of a step, as pieces of 8 rows x 8 numbers,
- * 128 bytes each, pieces of one group of 8 numbers side by side */
+/* ---- operands: rows of 16 numbers (bf16) of a step, stored as pieces of 8 rows x 8
+ * numbers, 128 bytes each; pieces of the same group of 8 numbers lie side by side */
 
 static __device__ __forceinline__ int operand_offset(int rows, int row, int k)
 {
     return k / 8 * (rows * 16) + row * 16 + k % 8 * 2;
 }
-/* The same with the pieces turned: rows side by side. The left operand is so. */
+/* The same with the pieces transposed, so that rows lie side by side, as in the left
+ * operand. */
 static __device__ __forceinline__ int turned_offset(int rows, int row, int k)
 {
     return k / 8 * (rows * 16) + row / 8 * 128 + k % 8 * 16 + row % 8 * 2;
@@ -144,7 +146,8 @@ static __device__ __forceinline__ int turned_offset(int rows, int row, int k)
 #if defined(XB_EMULATED)
 typedef const char *operand;
 static inline operand operand_at(const void *p, int) { return (const char *)p; }
-/* sum [64][N] += a [64][16] b [N][16], rows of `a_rows` and `b_rows` in all. */
+/* sum [64][N] += a [64][16] b [N][16]; the operands in memory have `a_rows` and
+ * `b_rows` rows. */
 template <int N>
 static inline void group_product(float (&sum)[N / 2], operand a, operand b, int a_rows,
                                  int b_rows)
@@ -166,8 +169,8 @@ static inline void group_product(float (&sum)[N / 2], operand a, operand b, int 
 #else
 typedef uint64_t operand;
 
-/* A matrix descriptor without swizzling: where it begins; from one group of 8 numbers to
- * the next; from 8 rows to the next 8. */
+/* A matrix descriptor without swizzling: its beginning, the distance from one group of
+ * 8 numbers to the next, and from 8 rows to the next 8. */
 static __device__ __forceinline__ operand operand_at(const void *p, int rows)
 {
     return (uint64_t)(shared_address(p) >> 4 & 0x3fff) |
@@ -192,9 +195,9 @@ static __device__ __forceinline__ operand operand_at(const void *p, int rows)
         40, 41, 42, 43, 44, 45, 46, 47) "," XBC_R8(48, 49, 50, 51, 52, 53, 54,           \
                                                    55) "," XBC_R8(56, 57, 58, 59, 60,    \
                                                                   61, 62, 63)
-/* sum [64][N] += a [64][16] b [N][16]: a thread's sums of column 8 c + 2 q + i of row
- * 16 w + g + 8 h are number 4 c + 2 h + i, w its warp of the four, g and q as a warp's.
- */
+/* sum [64][N] += a [64][16] b [N][16]. A thread's sum of column 8 c + 2 q + i and row
+ * 16 w + g + 8 h is its number 4 c + 2 h + i, where w is its warp among the four, and
+ * g and q are its place in the warp. */
 template <int N>
 static __device__ __forceinline__ void group_product(float (&d)[N / 2], operand a,
                                                      operand b, int, int)

@@ -8,8 +8,8 @@
 #else
 #include <cuda_runtime.h>
 #define XBC_START(kernel, blocks, threads, ...) kernel<<<blocks, threads>>>(__VA_ARGS__)
-/* With shared memory of a size that the launch says, which the kernel names so; on a
- * stream. */
+/* XBC_START_ON starts a kernel on a stream, with shared memory whose size the launch
+ * sets; the kernel declares that memory by XBC_DYNAMIC. */
 #define XBC_START_ON(kernel, blocks, threads, bytes, stream, ...)                        \
     kernel<<<blocks, threads, bytes, stream>>>(__VA_ARGS__)
 #define XBC_DYNAMIC(name) extern __shared__ __align__(16) float name[]
@@ -17,7 +17,7 @@
 
 #include "device.h"
 
-/* Keeps the first error; false: there is one. */
+/* Keeps the first error; returns false if there is one. */
 bool xbc_good(cudaError_t status, const char *what);
 bool xbc_sound(void);
 
@@ -30,7 +30,7 @@ bool xbc_sound(void);
 
 enum { THREADS = 256 };
 
-/* Blocks for n elements; kernels go on in strides of the grid. */
+/* The number of blocks for n elements; kernels take the rest in strides of the grid. */
 static inline unsigned blocks_for(int64_t n)
 {
     const int64_t most = 1 << 14, wanted = (n + THREADS - 1) / THREADS;
@@ -41,14 +41,14 @@ static inline unsigned blocks_for(int64_t n)
     (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                \
      i += (int64_t)gridDim.x * blockDim.x)
 
-/* i / n, i below 2^24, of n's divisor: 2^32 / n rounded up, or 0 if n is 1. */
+/* i / n for i below 2^24, given n's divisor: 2^32 / n rounded up, or 0 if n is 1. */
 static __device__ __forceinline__ int divided(int i, uint32_t by)
 {
     return by ? (int)__umulhi((uint32_t)i, by) : i;
 }
 
-/* The sum over a block's threads, in a fixed order, for thread 0; `sum` is its own
- * [THREADS]. */
+/* The sum over a block's threads, in a fixed order, returned to thread 0; `sum` is the
+ * block's own array [THREADS]. */
 static __device__ __forceinline__ double block_sum(double *sum, double value)
 {
     sum[threadIdx.x] = value;

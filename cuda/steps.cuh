@@ -1,9 +1,10 @@
 /* steps.cuh: where a net that trains inside one block keeps its numbers, and how they
- * come and go; see device_steps.cu.
+ * are loaded and stored; see device_steps.cu.
  *
- * Rows of kernels and of activations are whole quads: [in][outp], outp the outputs rounded
- * up to four, 0 beyond the last. A link's bias is one more row of its kernel. Kernels are
- * there a second time turned, [outp][inp], for the way back. */
+ * Rows of kernels and of activations are padded to multiples of four: [in][outp],
+ * where outp is the number of outputs rounded up to four, and numbers beyond the last
+ * output are 0. A link's bias is one more row of its kernel. Each kernel is stored a
+ * second time transposed, [outp][inp], for the backward pass. */
 #ifndef XBC_STEPS_CUH
 #define XBC_STEPS_CUH
 
@@ -12,15 +13,16 @@
 
 enum { STEP_THREADS = 512, STEP_LANES = 32 };
 
-/* What a place among the weights is; beyond the rows' ends nothing. */
+/* What a place among the weights holds; places beyond the end of a row hold nothing. */
 enum { PLACE_REAL = 1, PLACE_MOVES = 2, PLACE_RANDOM = 4, PLACE_TENSOR = 3 /* bits */ };
 
-/* Arrays of the job's room, in its order. */
+/* The arrays in the job's room, in their order. */
 struct step_room {
     float *mu, *rho, *sigma;         /* [weights] */
     float *first, *second;           /* [2][weights]: of mu, of rho */
-    float *w, *z;                    /* [weights], [2][weights]: theta, and draws of this
-                                        step and the next one; local: sigma^2, - */
+    float *w, *z;                    /* [weights], [2][weights]: theta, and draws of
+                                        this step and of the next one; with `local`
+                                        sigma^2, and nothing */
     float *turned, *turned_variance; /* [turned] */
     float *part;                     /* [slices][2][weights]: gradients */
     double *row_sum;                 /* [outputs][batch] */
@@ -31,7 +33,7 @@ struct step_room {
     uint8_t *place;                  /* [weights] */
 };
 
-/* Every array begins at a quad. */
+/* Every array begins at a multiple of four floats. */
 static __host__ __device__ __forceinline__ int whole_quads(int n) { return (n + 3) / 4 * 4; }
 
 static __device__ __forceinline__ step_room room_of(const xbc_steps &job, float *at)
@@ -58,7 +60,7 @@ static __device__ __forceinline__ step_room room_of(const xbc_steps &job, float 
     return r;
 }
 
-/* Floats of all that, for the host. */
+/* The number of floats of all these arrays, for the host. */
 static inline int64_t room_floats(const xbc_steps *job)
 {
     const int64_t w = job->weights;
@@ -69,10 +71,11 @@ static inline int64_t room_floats(const xbc_steps *job)
            (w + 3) / 4;
 }
 
-/* ---- parameters in and out */
+/* ---- loading and storing parameters */
 
-/* f(place among the weights, number among the parameters, tensor 2 l or 2 l + 1) for this
- * thread's share of the real ones; a link's parameters are its kernel, then its bias. */
+/* Calls f(place among the weights, number among the parameters, tensor 2 l or 2 l + 1)
+ * for this thread's share of the weights without padding; a link's parameters are its
+ * kernel, then its bias. */
 template <class F>
 static __device__ __forceinline__ void each_parameter(const xbc_steps &job, F f)
 {
@@ -85,7 +88,7 @@ static __device__ __forceinline__ void each_parameter(const xbc_steps &job, F f)
     }
 }
 
-/* The other place of a kernel's weight. */
+/* The place of a kernel's weight in the transposed copy. */
 static __device__ __forceinline__ int turned_place(const xbc_step_link &k, int at)
 {
     const int i = at - k.at, row = divided(i, k.by_outp), column = i - row * k.outp;
@@ -155,8 +158,8 @@ static __device__ __forceinline__ float *place_of(const xbc_steps &job, const st
                   : r.target + (turn * job.batch + row) * job.targets + k - in;
 }
 
-/* The rows of the step after this one, on their way while it runs: EARLY numbers a thread
- * in registers, the rest when they are put down. */
+/* The rows of the next step, loaded while this one runs: each thread keeps EARLY
+ * numbers in registers and loads the rest when it stores them. */
 enum { EARLY = 2 };
 struct early_rows {
     float value[EARLY];
@@ -193,8 +196,9 @@ static __device__ __forceinline__ void put_rows(const xbc_steps &job, const step
 
 /* ---- draws */
 
-/* A value of any law, its table in memory: weights are few. Coefficients beyond the degree
- * count as 0, which leaves the others' chain as it is; so four values need no loop. */
+/* A value of any law, whose table stays in memory because weights are few.
+ * Coefficients beyond the degree count as 0, which does not change the result, so four
+ * values need no loop. */
 static __device__ __forceinline__ float value_by(const xb_draw_source *d, uint32_t word)
 {
     const xb_draw_table &t = d->table;
@@ -213,7 +217,7 @@ static __device__ __forceinline__ float value_by(const xb_draw_source *d, uint32
     return z == z ? z : slow_value(d, word);
 }
 
-/* f(element, value) for the four elements of counter c that are below `count`. */
+/* Calls f(element, value) for the elements of counter c that are below `count`. */
 template <class V, class F>
 static __device__ __forceinline__ void four_draws(const stream_keys &keys, int c, int count,
                                                   V value, F f)
@@ -227,8 +231,8 @@ static __device__ __forceinline__ void four_draws(const stream_keys &keys, int c
     }
 }
 
-/* Draws for all weights; the counters of all tensors are one run. The last threads have
- * the first counters: others may be busy with something else. */
+/* Draws for all weights; the counters of all tensors are one run. The last threads
+ * take the first counters, because the others may be busy with something else. */
 static __device__ __forceinline__ void draw_weights(const xbc_steps &job, float *z,
                                                     stream_keys keys)
 {
@@ -251,8 +255,8 @@ static __device__ __forceinline__ void draw_weights(const xbc_steps &job, float 
     }
 }
 
-/* (N7, N11) What a pass reads of weight `at`: theta or, local, mean and variance; kernels
- * are there a second time. */
+/* (N7, N11) What a pass reads of weight `at`: theta or, with `local`, mean and
+ * variance. For kernels the transposed copy is written as well. */
 template <bool LOCAL>
 static __device__ __forceinline__ void put_weight(const xbc_steps &job, const step_room &r,
                                                   int at, float theta, float sigma)
@@ -265,7 +269,7 @@ static __device__ __forceinline__ void put_weight(const xbc_steps &job, const st
     if (LOCAL) r.turned_variance[turned] = variance;
 }
 
-/* Those of the first step. */
+/* The same for the first step. */
 static __device__ __forceinline__ void put_weights(const xbc_steps &job,
                                                    const step_room &r, const float *z)
 {
@@ -274,8 +278,8 @@ static __device__ __forceinline__ void put_weights(const xbc_steps &job,
             put_weight<false>(job, r, i, r.mu[i] + r.sigma[i] * z[i], 0);
 }
 
-/* (N11) One for each unit and row, under the number of the unit's kernel; those of all
- * links are one run. */
+/* (N11) One draw for each unit and row, under the number of the unit's kernel; the
+ * draws of all links are one run. */
 template <class S>
 static __device__ __forceinline__ void draw_units(const xbc_steps &job, const step_room &r,
                                                   const own_copy<S> &own,

@@ -1,6 +1,6 @@
-/* steps_pass.cuh: forward and backward through a net that trains inside one block; maths
- * N1, N2, N6, N11. A thread finds tiles of R rows and four columns; what is summed over is
- * read in the order of its numbers, so each number has one chain of multiply-adds. */
+/* steps_pass.cuh: forward and backward through a net that trains inside one block;
+ * maths N1, N2, N6, N11. A thread computes tiles of R rows and four columns. Sums run
+ * in the order of their terms' numbers, so each result is one chain of multiply-adds. */
 #ifndef XBC_STEPS_PASS_CUH
 #define XBC_STEPS_PASS_CUH
 
@@ -20,22 +20,23 @@ static __device__ __forceinline__ float part_of(const float4 &q, int j)
     return j == 0 ? q.x : j == 1 ? q.y : j == 2 ? q.z : q.w;
 }
 
-/* sum += a times a quad */
+/* sum += a times four neighbouring numbers */
 static __device__ __forceinline__ void add_quad(float sum[4], float a, const float4 &q)
 {
     sum[0] = fmaf(a, q.x, sum[0]), sum[1] = fmaf(a, q.y, sum[1]);
     sum[2] = fmaf(a, q.z, sum[2]), sum[3] = fmaf(a, q.w, sum[3]);
 }
 
-/* The row of a tile, the last one again beyond the end: what it finds is not stored. */
+/* A row of a tile; beyond the end it is the last row again, whose results are then not
+ * stored. */
 static __device__ __forceinline__ int row_within(int row, int rows)
 {
     return row < rows ? row : rows - 1;
 }
 
-/* m [R][4] = x w and, with LOCAL, v [R][4] = x^2 s, of `depth` numbers: x rows `stride`
- * apart, w and s rows of `width` numbers. With PAIR the second x is x times a second array
- * `e` of the same shape, in the place of x^2. */
+/* m [R][4] = x w and, with LOCAL, v [R][4] = x^2 s, summed over `depth` numbers. Rows
+ * of x are `stride` apart, rows of w and s have `width` numbers. With PAIR, x times a
+ * second array `e` of the same shape takes the place of x^2. */
 template <bool LOCAL, bool PAIR, int R>
 static __device__ __forceinline__ void add_product(float m[R][4], float v[R][4],
                                                    const float *const x[R],
@@ -78,7 +79,7 @@ static __device__ __forceinline__ void add_product(float m[R][4], float v[R][4],
 
 /* ---- forward */
 
-/* (N11) y from mean and variance, and e / sqrt(v) in the place of e. */
+/* (N11) Computes y from mean and variance, and replaces e with e / sqrt(v). */
 static __device__ __forceinline__ void local_quad(float y[4], float *e, const float v[4])
 {
     const float4 draws = quad_at(e);
@@ -132,14 +133,16 @@ static __device__ __forceinline__ void forward_link(const step_room &r,
 
 /* ---- backward */
 
-/* Where a tile of weights reads row `from` of the batch, and how far the next is. */
+/* Where a tile of weights reads row `from` of the batch, and the distance to the next
+ * row. */
 struct tile_reads {
     const float *x, *d, *e;
     int inp, outp;
     bool bias;
 };
 
-/* T rows into the sums; all are read first, so that none waits for the one before. */
+/* Adds T rows to the sums. All rows are read first, so that no load waits for the one
+ * before it. */
 template <bool LOCAL, int R, int T>
 static __device__ __forceinline__ void add_tile_rows(float m[R][4], float v[R][4],
                                                      tile_reads *at)
@@ -169,8 +172,9 @@ static __device__ __forceinline__ void add_tile_rows(float m[R][4], float v[R][4
     at->x += T * at->inp, at->d += T * at->outp, at->e += T * at->outp;
 }
 
-/* Gradients by the kernel's rows first .. first + R - 1, or by the bias, of rows from ..
- * to - 1 of the batch; those by sigma^2 are twice as large (N11). */
+/* Gradients with respect to the kernel's rows first .. first + R - 1, or to the bias,
+ * from rows from .. to - 1 of the batch; those with respect to sigma^2 are twice as
+ * large (N11). */
 template <bool LOCAL, int R>
 static __device__ __forceinline__ void weight_tile(const xbc_steps &job, const step_room &r,
                                                    const xbc_step_link &k, const float *x,
@@ -194,7 +198,8 @@ static __device__ __forceinline__ void weight_tile(const xbc_steps &job, const s
     }
 }
 
-/* The slope of an activation at its output y, one polynomial above 0 and one elsewhere. */
+/* The slope of an activation at its output y: one polynomial above 0, another
+ * elsewhere. */
 static __device__ __forceinline__ float slope_at(float y, const float c[2][3])
 {
     const bool up = y > 0;
@@ -203,8 +208,8 @@ static __device__ __forceinline__ float slope_at(float y, const float c[2][3])
     return fmaf(fmaf(c2, y, c1), y, c0);
 }
 
-/* (N2, N11) dx of some rows and four inputs, times the slope of the activation that made
- * them. */
+/* (N2, N11) dx of some rows and four inputs, times the slope of the activation that
+ * made these inputs. */
 template <bool LOCAL, int R>
 static __device__ __forceinline__ void input_tile(const step_room &r, const xbc_step_link &k,
                                                   float *dx, const float *dy, const float *x,
@@ -235,7 +240,7 @@ static __device__ __forceinline__ void input_tile(const step_room &r, const xbc_
     }
 }
 
-/* Both, as one run of tiles; dx NULL: not wanted. */
+/* Both gradients, as one run of tiles; dx NULL: not wanted. */
 template <bool LOCAL, int R>
 static __device__ __forceinline__ void backward_link(const xbc_steps &job,
                                                      const step_room &r,

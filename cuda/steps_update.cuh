@@ -1,5 +1,6 @@
-/* steps_update.cuh: losses and updates of a net that trains inside one block; maths N13,
- * N14, N16, V2-V8. Sums go by thread, then over threads in the order of their numbers. */
+/* steps_update.cuh: losses and updates of a net that trains inside one block; maths
+ * N13, N14, N16, V2-V8. Each thread has a sum, and these are added in the order of the
+ * threads' numbers. */
 #ifndef XBC_STEPS_UPDATE_CUH
 #define XBC_STEPS_UPDATE_CUH
 
@@ -8,14 +9,14 @@
 #include "kernel/energy_kernel.h"
 #include "steps_pass.cuh"
 
-/* A loop whose numbers are read four at a time. */
+/* Unrolls a loop by four, so that four numbers are read at a time. */
 #if defined(__CUDACC__)
 #define XB_BY_FOUR _Pragma("unroll 4")
 #else
 #define XB_BY_FOUR
 #endif
 
-/* What a block's threads tell each other beside the room. */
+/* What a block's threads share beside the room. */
 struct step_shared {
     double lane[XBC_STEP_SUMS][STEP_LANES]; /* of the rows' sums */
     double value[XBC_STEP_SUMS];            /* the loss's shares */
@@ -26,7 +27,7 @@ struct step_shared {
     xb_energy_table energy;
 };
 
-/* ---- losses: a thread a row */
+/* ---- losses: one thread for each row */
 
 static __device__ __forceinline__ double square_of(float y, float target, double inverse,
                                                    double scale, double factor, float *dy)
@@ -51,7 +52,7 @@ static __device__ __forceinline__ double softmax_of(float *dy, const float *y, i
     return rest - ((double)y[label] - top); /* (N16) */
 }
 
-/* (N13, N14) Squares, of each target by itself where each has a noise of its own. */
+/* (N13, N14) Sums of squares, separate for each target if each has a noise of its own. */
 static __device__ __forceinline__ void squares_row(const xbc_steps &job, const step_room &r,
                                                    const step_shared *s, float *dy,
                                                    const float *y, const float *target,
@@ -69,7 +70,7 @@ static __device__ __forceinline__ void squares_row(const xbc_steps &job, const s
     if (!gaussian) r.row_sum[row] = all;
 }
 
-/* (G1) One output's share of the distance of all of them. */
+/* (G1) One output's share of the energy distance. */
 static __device__ __forceinline__ double energy_of(const xbc_steps &job, const step_room &r,
                                                    const step_shared *s, float *dy, int row,
                                                    int rows)
@@ -101,7 +102,8 @@ static __device__ __forceinline__ int label_in(const float *p)
     return *(const int32_t *)(const void *)p;
 }
 
-/* dy of all rows, with the slope of an activation over the last link, and their sums. */
+/* Computes dy of all rows, times the slope of an activation after the last link, and
+ * the sums of the loss. */
 static __device__ __forceinline__ void find_loss(const xbc_steps &job, const step_room &r,
                                                  const step_shared *s, const xbc_step &step,
                                                  int turn)
@@ -122,7 +124,7 @@ static __device__ __forceinline__ void find_loss(const xbc_steps &job, const ste
     }
 }
 
-/* Rows lane, lane + 32, ... of each sum, by 32 threads each. */
+/* 32 threads for each sum: each adds rows lane, lane + 32, ... */
 static __device__ __forceinline__ void add_rows(const xbc_steps &job, const step_room &r,
                                                 step_shared *s, int rows)
 {
@@ -135,13 +137,13 @@ static __device__ __forceinline__ void add_rows(const xbc_steps &job, const step
 
 static __device__ __forceinline__ double lanes_sum(const double *lane)
 {
-    double sum[4] = {}; /* side by side: none waits for the one before */
+    double sum[4] = {}; /* independent sums: none waits for the one before */
     XB_UNROLLED
     for (int i = 0; i < STEP_LANES; i++) sum[i % 4] += lane[i];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* (N14) A thread for each sum; returns whether it is no number. */
+/* (N14) One thread for each sum; returns whether the sum is not finite. */
 static __device__ __forceinline__ bool find_sums(const xbc_steps &job, step_shared *s,
                                                  const xbc_step &step)
 {
@@ -161,11 +163,11 @@ static __device__ __forceinline__ bool find_sums(const xbc_steps &job, step_shar
 static __device__ __forceinline__ float least_sigma(float rho)
 {
     const float s = expf(rho);
-    return s > FLT_MIN ? s : FLT_MIN; /* NaN too */
+    return s > FLT_MIN ? s : FLT_MIN; /* true for a NaN as well */
 }
 
-/* (V3) The KL of one weight, its gradients added; the one by rho is made of that by
- * sigma. */
+/* (V3) The KL of one weight; its gradients are added, and the gradient with respect to
+ * sigma is turned into that with respect to rho. */
 static __device__ __forceinline__ double add_kl(const xbc_steps &job,
                                                 const xbc_step_tensor &t, float *by_mu,
                                                 float *by_sigma, float mu, float sigma,
@@ -179,8 +181,8 @@ static __device__ __forceinline__ double add_kl(const xbc_steps &job,
            (sigma > FLT_MIN ? (double)rho : log((double)sigma));
 }
 
-/* (N8, N11, V2) All gradients into the first slice; true: one is not finite. The sum of a
- * thread's KLs goes to s->kl. */
+/* (N8, N11, V2) Adds all gradients to the first slice and returns whether one is not
+ * finite. The sum of a thread's KLs goes to s->kl. */
 template <bool LOCAL>
 static __device__ __forceinline__ bool find_gradients(const xbc_steps &job,
                                                       const step_room &r, step_shared *s,
@@ -231,7 +233,8 @@ static __device__ __forceinline__ float adam_of(const xbc_steps &job, float p, f
     return p - rate * m / (sqrtf(v) + job.epsilon);
 }
 
-/* Parameters, then the weights of the next step; `z` are its draws, NULL: none. */
+/* Updates the parameters, then makes the weights of the next step from its draws `z`;
+ * NULL: there are none. */
 template <bool LOCAL>
 static __device__ __forceinline__ void update_weights(const xbc_steps &job,
                                                       const step_room &r,

@@ -7,7 +7,7 @@
 
 /* ---- words */
 
-/* (R1) The keys of all rounds, computed once on the host: a kernel finds them among its
+/* (R1) The keys of all rounds, computed once on the host. They are among a kernel's
  * constants, where they cost no register and no addition. */
 struct stream_keys {
     uint32_t tensor, sample, step;
@@ -36,10 +36,10 @@ static __device__ __forceinline__ void counter_words(uint32_t word[4],
 
 /* ---- tables */
 
-/* The shape of a table, known when a kernel is compiled. A narrow one is there eight
- * times, once for each of eight neighbouring threads, so that none waits for another's
- * bank. The one coefficient of degree 4 beyond a row is there once for each thread of a
- * warp. */
+/* The shape of a table, known at compile time. A narrow table is stored eight times,
+ * once for each of eight neighbouring threads, so that no thread waits for another's
+ * memory bank. The one coefficient of degree 4, which does not fit into a row, is
+ * stored once for each thread of a warp. */
 template <int COLUMNS, int DEGREE, int HALVES> struct Shape {
     static const int columns = COLUMNS, degree = DEGREE, halves = HALVES;
     static const int copies = COLUMNS == XB_COLUMNS_WIDE ? 1 : 8;
@@ -50,7 +50,7 @@ template <int COLUMNS, int DEGREE, int HALVES> struct Shape {
     static const int floats = quads * rows * XB_ROW + single;
 };
 
-/* Coefficients times `turn`, 1 or -1: so are the values, exactly. */
+/* Coefficients are multiplied by `turn`, 1 or -1, and so, exactly, are the values. */
 template <class S, int STRIDE = THREADS>
 static __device__ __forceinline__ void table_load(float *table, const xb_draw_source *d,
                                                   float turn)
@@ -68,10 +68,10 @@ static __device__ __forceinline__ void table_load(float *table, const xb_draw_so
     __syncthreads();
 }
 
-/* A thread's own copies of the coefficients. On the device as addresses in shared memory,
- * opaque to the compiler so that a column's is one instruction away. To be made after the
- * table was loaded, whose memory nothing else may use: the compiler does not see when it
- * is read. */
+/* A thread's own copies of the coefficients. On the device they are addresses in
+ * shared memory, which the compiler cannot see through, so that a column's address is
+ * one instruction away. Make this object after the table was loaded, and use the
+ * table's memory for nothing else: the compiler does not know when it is read. */
 template <class S> struct own_copy {
     static const uint32_t row_bytes = S::copies * sizeof(float4),
                           one_bytes = 32 * sizeof(float);
@@ -122,7 +122,7 @@ template <class S> struct own_copy {
 #endif
 };
 
-/* What is NAN in a slow cell. */
+/* The entry that is NAN in a slow cell. */
 template <class S>
 static __device__ __forceinline__ float fast_value(const own_copy<S> &own, uint32_t word)
 {
@@ -143,7 +143,7 @@ static __device__ __noinline__ float slow_value(const xb_draw_source *d, uint32_
     return xb_source_slow(d, word);
 }
 
-/* The same for any cell; `turn` as the table was loaded with. */
+/* The same for any cell; `turn` is the value that the table was loaded with. */
 template <class S>
 static __device__ __forceinline__ float value_of(const own_copy<S> &own,
                                                  const xb_draw_source *d, float turn,
@@ -153,16 +153,17 @@ static __device__ __forceinline__ float value_of(const own_copy<S> &own,
     return z == z ? z : turn * slow_value(d, word);
 }
 
-/* Whether one of four is slow. */
+/* Whether one of four values is slow. */
 static __device__ __forceinline__ bool any_slow(const float v[4])
 {
     float sum = (v[0] + v[1]) + (v[2] + v[3]);
     return sum != sum;
 }
 
-/* Counters with slow draws are put aside, for threads to make theirs side by side at the
- * end: one at a time would hold up the 31 beside it each time. f(word, j) for each slow
- * draw of a counter; threads whose slow draws have different places make them together. */
+/* Counters with slow draws are put aside, and in the end threads make their slow draws
+ * side by side: made one at a time, each would hold up the 31 other threads of its
+ * warp. Calls f(word, j) for each slow draw of a counter; threads whose slow draws
+ * have different places make them together. */
 template <class S, class F>
 static __device__ __forceinline__ void each_slow(const own_copy<S> &own,
                                                  const uint32_t word[4], F f)
@@ -184,7 +185,7 @@ static __device__ __forceinline__ void each_slow(const own_copy<S> &own,
     }
 }
 
-/* f(Shape) for the table's shape. */
+/* Calls f(Shape) for the table's shape. */
 template <int HALVES, class F> static void for_degree(const xbc_source &source, F f)
 {
     if (source.columns == XB_COLUMNS_WIDE)

@@ -1,14 +1,15 @@
-/* tensor.cuh: products on tensor cores, accurate to 16 bits. A number is split in two of
- * bf16, hi + lo, which keeps 17 bits; of the four products of two such numbers the
- * smallest is left out and the others are added up in float: an error of at most
- * 3 2^-18 |a| |b| a product (tests/cuda_draws.c). */
+/* tensor.cuh: products on tensor cores, accurate to 16 bits. A number is split into
+ * two of bf16, hi + lo, which together keep 17 bits. Of the four products of two such
+ * numbers the smallest is left out, and the others are added in float: the error of a
+ * product is at most 3 2^-18 |a| |b| (tests/cuda_draws.c). */
 #ifndef XBC_TENSOR_CUH
 #define XBC_TENSOR_CUH
 
 #include "launch.cuh"
 
-/* Inputs of a step, and 32-bit words of a row of them in shared memory: pairs of bf16,
- * four more so that the eight rows of a fragment are in different banks. */
+/* The number of inputs of a step, and of 32-bit words of a row of them in shared
+ * memory: pairs of bf16, and four words of padding, so that the eight rows of a
+ * fragment are in different banks. */
 enum { STEP = 16, STEP_WORDS = STEP / 2 + 4 };
 
 /* A tile of rows: hi, then lo. */
@@ -35,7 +36,7 @@ static inline float bf16_value(uint32_t upper)
 }
 #define warp_mma emulated_mma
 #else
-/* Nearest, a in the lower half. */
+/* Rounds to nearest; a goes to the lower half. */
 static __device__ __forceinline__ uint32_t bf16_pair(float a, float b)
 {
     uint32_t pair;
@@ -57,7 +58,7 @@ static __device__ __forceinline__ void warp_mma(float c[4], const uint32_t a[4],
 }
 #endif
 
-/* Two numbers, neighbours along the inner index. */
+/* Two numbers that are neighbours along the inner index. */
 struct split_pair {
     uint32_t hi, lo;
 
@@ -102,7 +103,7 @@ static __device__ __forceinline__ void multiply_step(float sum[MT][NT][4],
     }
 }
 
-/* f(row, column, value) for each of a warp's outputs. */
+/* Calls f(row, column, value) for each of a warp's outputs. */
 template <int MT, int NT, class F>
 static __device__ __forceinline__ void each_output(const float sum[MT][NT][4], int m0,
                                                    int n0, F f)

@@ -15,8 +15,11 @@
  * Memory that a function hands to the caller (texts, columns) is freed with xb_free();
  * objects have a destroy function of their own.
  *
- * A context belongs to one thread at a time. The library keeps no other state:
- * it has no writable globals, never prints, never exits, touches no signals.
+ * A context belongs to one thread at a time; threads that work at once have one each.
+ * Objects do not depend on the context that made them: they may be used with any other
+ * and may outlive it. Only xb_trace, xb_work and xb_stage belong to theirs. The library
+ * keeps no other state: it has no writable globals, never prints, never exits, touches no
+ * signals.
  */
 #ifndef CROSSBAYES_BASE_H
 #define CROSSBAYES_BASE_H
@@ -64,6 +67,7 @@ XB_API const char *xb_build_id(void);
 
 typedef struct xb_ctx xb_ctx;
 
+/* Fails only with XB_E_MEMORY; there is then no context and no message. */
 XB_API xb_status xb_ctx_create(xb_ctx **out);
 XB_API void xb_ctx_destroy(xb_ctx *ctx); /* NULL is fine */
 
@@ -97,7 +101,7 @@ XB_API void xb_free(void *memory);
  * with this context. */
 XB_API const char *xb_ctx_message(const xb_ctx *ctx);
 
-/* Threads used by parallel loops; 0 (the default) means one per core. Results
+/* Threads used by parallel loops; 0 (the default) or less means one per core. Results
  * are the same bytes for every value. Threads are started for a loop and end with it; the
  * calling thread is one of them, and does all the work if no other can be started.
  * Signals are left to the calling thread. */

@@ -297,7 +297,7 @@ typedef struct xb_distance_options {
     int64_t permutations; /* 199; 0: no p-values and floors */
     double tolerance; /* 0.01: largest gap that counts as the same, in the units of the
                          gaps: with `standardise` in pooled standard deviations */
-    uint64_t seed;    /* seed of the permutations */
+    uint64_t seed;    /* 0: seed of the permutations */
     double memory; /* 0: draws are independent of each other. Otherwise their integrated
                       autocorrelation time in draws, e.g. for correlated reads of devices:
                       then only pairs of draws from different groups of the jackknife

@@ -330,8 +330,9 @@ XB_OPTIONS(assay);
 typedef struct xb_assay_result xb_assay_result;
 typedef struct xb_assay xb_assay;
 
-/* Scores the digital model on x [n][features], y [n] (class numbers for classes). All
- * arguments but opt are borrowed and must outlive the assay. */
+/* Scores the digital model on x [n][features], y [n] (class numbers for classes). model,
+ * x, y and what opt points to are borrowed and must outlive the assay; opt itself need
+ * not. */
 XB_API xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *model,
                                  const double *x, const double *y, int64_t n,
                                  const xb_assay_options *opt);

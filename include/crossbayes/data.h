@@ -20,7 +20,7 @@ extern "C" {
  * starts a line or follows a blank, LF or CRLF, a UTF-8 mark at the start, quoted fields,
  * "1,5" as a decimal where the separator is a semicolon or tab; lines of at most 1 MiB.
  * NaN, inf and text are errors, as is an empty column. A column of an NPY array is chosen
- * by number. Free *out with xb_free(). path "-" reads stdin.
+ * by number. Free *out with xb_free(). The path "-" means standard input.
  */
 XB_API xb_status xb_column_read(xb_ctx *ctx, double **out, int64_t *n, const char *path,
                                 const char *column);
@@ -110,7 +110,7 @@ XB_OPTIONS(frame);
 XB_API xb_status xb_frame_read(xb_ctx *ctx, xb_frame **out, const char *path,
                                const xb_frame_options *opt); /* NULL: the defaults */
 
-/* A column in memory, borrowed; a frozen value. */
+/* A column in memory, borrowed; a frozen value. Its values have one of these types. */
 typedef enum xb_column_type {
     XB_COLUMN_F64,
     XB_COLUMN_F32,

@@ -30,7 +30,7 @@ typedef struct xb_density_options {
     int64_t blocks; /* 32: groups of draws whose spread gives the errors */
     int64_t grid;   /* 1024: points of a density, a power of two */
     uint64_t seed;  /* 1 */
-    const char *backend;
+    const char *backend; /* NULL: the context's */
 } xb_density_options;
 
 XB_OPTIONS(density);

@@ -28,10 +28,11 @@ typedef struct xb_sampler_options {
 
 XB_OPTIONS(sampler);
 
-/* opt NULL: standardised, as networks need it. */
+/* opt NULL: standardised, as networks need it. The sampler shares the law, which the
+ * caller may destroy before the sampler. */
 XB_API xb_status xb_sampler_create(xb_ctx *ctx, xb_sampler **out, const xb_law *law,
                                    const xb_sampler_options *opt);
-XB_API void xb_sampler_destroy(xb_sampler *s);
+XB_API void xb_sampler_destroy(xb_sampler *s);            /* NULL is fine */
 XB_API const xb_law *xb_sampler_law(const xb_sampler *s); /* borrowed */
 
 /* z[i] = draw of element first + i. Any `first` is valid; the fast path starts at once if
@@ -44,7 +45,7 @@ XB_API void xb_sampler_fill(const xb_sampler *s, float *z, int64_t n,
  * XB_STREAM_MAX / 2. */
 XB_API void xb_sampler_fill_double(const xb_sampler *s, double *z, int64_t n,
                                    const xb_stream *where, int64_t first);
-/* The same bytes, computed by all threads of the context. */
+/* The bytes of xb_sampler_fill, computed by all threads of the context. */
 XB_API void xb_sampler_fill_parallel(xb_ctx *ctx, const xb_sampler *s, float *z,
                                      int64_t n, const xb_stream *where, int64_t first);
 

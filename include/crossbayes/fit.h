@@ -44,7 +44,7 @@ typedef struct xb_fit_options {
     const char *unit;        /* NULL or e.g. "S"; kept in the law file */
     const char *source;      /* NULL or the file's name; kept as provenance */
     double level;            /* 0.01: below this p-value a family does not fit */
-    uint64_t seed;           /* seed of the simulated null distributions */
+    uint64_t seed;           /* 0: seed of the simulated null distributions */
     const xb_series *series; /* NULL, or the trace whose stationary part the samples are;
                                 its findings are kept in the law file */
     const xb_fit *whole; /* NULL, or the fit of the whole trace, which is kept in the law
@@ -74,9 +74,11 @@ typedef enum xb_fit_outcome {
     XB_FIT_UNTESTED   /* too few independent samples to test any law */
 } xb_fit_outcome;
 
+/* x: 8 or more finite values in time order, not all the same, borrowed for the call; else
+ * XB_E_INPUT. opt NULL: the defaults. That no family fits is a result, not a failure. */
 XB_API xb_status xb_fit_run(xb_ctx *ctx, xb_fit **out, const double *x, int64_t n,
                             const xb_fit_options *opt);
-XB_API void xb_fit_destroy(xb_fit *fit);
+XB_API void xb_fit_destroy(xb_fit *fit); /* NULL is fine */
 
 /* The families that were fitted, 0 <= i < xb_fit_family_count(). Everything that a fit
  * returns is borrowed from it. */

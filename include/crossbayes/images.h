@@ -149,7 +149,7 @@ XB_API xb_status xb_part_parse(xb_ctx *ctx, xb_part *out, const char *text);
 XB_API xb_status xb_images_select(xb_ctx *ctx, int64_t **rows, int64_t *n,
                                   const xb_images *images, xb_part part, bool distinct);
 
-/* Inputs for prediction: the selected images. */
+/* Inputs for prediction: the selected images; images and rows are borrowed. */
 XB_API xb_rows xb_images_rows(const xb_images *images, const int64_t *rows, int64_t n);
 
 #ifdef __cplusplus

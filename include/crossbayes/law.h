@@ -105,11 +105,12 @@ XB_API const char *xb_law_family_name(int64_t i);
 XB_API const char *xb_law_family_about(int64_t i);
 XB_API int64_t xb_law_family_find(const char *name); /* -1: none */
 
-/* "mtj:B=0.15,w=0.5"; for a law with data "empirical". Borrowed from the law. */
+/* "mtj:B=0.15,w=0.5"; "empirical" for a law from samples. Borrowed from the law. */
 XB_API const char *xb_law_text(const xb_law *law);
 XB_API const char *xb_law_family(const xb_law *law);
 
-/* The parameters of the law, 0 <= i < xb_law_param_count(); a law with data has none. */
+/* The parameters of the law, 0 <= i < xb_law_param_count(); an empirical law has
+ * none. */
 XB_API int64_t xb_law_param_count(const xb_law *law);
 XB_API const char *xb_law_param_name(const xb_law *law, int64_t i);
 XB_API double xb_law_param_value(const xb_law *law, int64_t i);

@@ -8,9 +8,9 @@
  * A model is the net with a mean and a standard deviation for every random weight, the
  * law of its noise, the scaling of inputs and target, the likelihood, and its provenance.
  * It is made by crossbayes/train.h or from arrays and does not change afterwards, so
- * threads may share it. (xb_model_calibrate and xb_model_add_process do change a model;
- * call them before sharing it.) The file is safetensors, so Python opens it in one line;
- * texts are in its metadata.
+ * threads may share it; crossbayes/predict.h predicts from it. (xb_model_calibrate and
+ * xb_model_add_process do change a model; call them before sharing it.) The file is
+ * safetensors, so Python opens it in one line; texts are in its metadata.
  */
 #ifndef CROSSBAYES_MODEL_H
 #define CROSSBAYES_MODEL_H

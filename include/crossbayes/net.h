@@ -159,12 +159,12 @@ typedef struct xb_pass_options {
                             there is one and the net is large enough to run faster on it,
                             else the CPU */
     int64_t batch;       /* 100: largest number of examples */
-    bool gradients; /* true: backward passes are possible; false: forward only, in less
-                       memory */
-    xb_estimator estimator;
-    int64_t group;        /* EXAMPLE: number of examples that share a draw, 1 */
-    int64_t first_tensor; /* 0: number of the net's first tensor in the stream of noise,
-                             for a net that is a part of a larger one */
+    bool gradients; /* true (default): backward passes are possible; false: forward only,
+                       in less memory */
+    xb_estimator estimator; /* SHARED */
+    int64_t group;          /* EXAMPLE: number of examples that share a draw, 1 */
+    int64_t first_tensor;   /* 0: number of the net's first tensor in the stream of noise,
+                               for a net that is a part of a larger one */
 } xb_pass_options;
 
 XB_OPTIONS(pass);

@@ -15,7 +15,8 @@
  *     xb_stage *stage = NULL;
  *     if (xb_stage_open(ctx, &stage, "results") != XB_OK) ...
  *     (write any files to the folder xb_stage_dir(stage))
- *     if (xb_stage_publish(ctx, stage, "page.html") != XB_OK) ...  (or xb_stage_discard)
+ *     const char *const last[] = {"page.html", NULL};
+ *     if (xb_stage_publish(ctx, stage, last) != XB_OK) ...     (or xb_stage_discard)
  *
  * Until then the older files in `results` stay unchanged.
  */

@@ -27,11 +27,12 @@ typedef struct xb_plan_options {
     size_t struct_size;
     double tolerance; /* 1e-3: largest KL from the Gaussian's predictive that does not
                          matter, nats */
-    bool measure;     /* true: also measure by draws of the law (crossbayes/density.h) */
-    int64_t draws;    /* draws of the hidden layers; 0: as in xb_density_options */
+    bool measure;     /* true (default): also measure by draws of the law
+                         (crossbayes/density.h) */
+    int64_t draws;    /* 32768: draws of the hidden layers; 0: as in xb_density_options */
     int64_t weight_draws; /* 2048: draws of all weights, for n_eff */
     uint64_t seed;        /* 1 */
-    const char *backend;
+    const char *backend;  /* NULL: the context's */
     int64_t output; /* 0: number of the output to plan for, if the net has several */
 } xb_plan_options;
 

@@ -10,7 +10,8 @@
  * Draw s of the weights depends only on (seed, s): it is the same for every input and
  * uses the same random words under every law, so that differences between laws show with
  * far fewer draws than independent draws would need (maths P1). Inputs and results are in
- * the data's own units. Results have the same bytes for any number of threads.
+ * the data's own units. Results have the same bytes for any number of threads. Several
+ * threads may predict from one model at once, each with a context of its own.
  */
 #ifndef CROSSBAYES_PREDICT_H
 #define CROSSBAYES_PREDICT_H
@@ -48,7 +49,11 @@ XB_OPTIONS(predict);
 
 typedef struct xb_prediction xb_prediction;
 
-/* x: [n][features], finite. n >= 0. */
+/* x: [n][features], finite, n >= 0, with the features in the order of
+ * xb_model_feature_name. A model of a plain table of numbers has one feature for each
+ * column. Where columns of words or missing cells became features (xb_model_recipe), x is
+ * best made by xb_model_frame_read or xb_model_frame_create: xb_frame_values of the frame
+ * is such an x. All arguments are borrowed for the call only. */
 XB_API xb_status xb_predict(xb_ctx *ctx, xb_prediction **out, const xb_model *model,
                             const double *x, int64_t n, const xb_predict_options *opt);
 /* The same for inputs of any kind; bytes and floats are scaled a few rows at a time. */
@@ -61,6 +66,8 @@ XB_API xb_status xb_predict_draws_needed(xb_ctx *ctx, int64_t *draws,
                                          const xb_model *model, const xb_rows *rows,
                                          const xb_predict_options *opt);
 
+/* Everything that a prediction returns is borrowed from it, and valid until it is
+ * destroyed. Arrays are row-major. */
 XB_API int64_t xb_prediction_count(const xb_prediction *p); /* n */
 XB_API int64_t xb_prediction_draws(const xb_prediction *p);
 XB_API int64_t xb_prediction_quantiles(const xb_prediction *p); /* 0 for classes */
@@ -79,14 +86,17 @@ XB_API const double *xb_prediction_draws_needed(const xb_prediction *p);
  * Otherwise xb_prediction_draws() is the largest of them. */
 XB_API const int64_t *xb_prediction_draws_used(const xb_prediction *p);
 
-/* For targets of numbers, each [n], with several targets [n][targets] (P2, P3); NULL for
- * classes. */
+/* For targets of numbers, in the target's units, each [n], with several targets
+ * [n][targets] (P2, P3); NULL for classes: the mean of the predictive; the standard
+ * deviation that comes from the weights (epistemic); that of the data's noise
+ * (aleatoric); and that of the whole predictive, whose square is the sum of both squares.
+ */
 XB_API const double *xb_prediction_mean(const xb_prediction *p);
 XB_API const double *xb_prediction_epistemic(const xb_prediction *p);
 XB_API const double *xb_prediction_aleatoric(const xb_prediction *p);
-XB_API const double *xb_prediction_sd(const xb_prediction *p); /* of the whole
-                                                                  predictive */
-/* [n][quantiles], or [n][targets][quantiles], of the predictive (P4). */
+XB_API const double *xb_prediction_sd(const xb_prediction *p);
+/* [n][quantiles], or [n][targets][quantiles], of the predictive (P4), at the levels of
+ * opt->quantile and in their order; NULL for classes. */
 XB_API const double *xb_prediction_quantile(const xb_prediction *p);
 
 /* For classes (P6): mean probabilities [n][classes], the most probable class [n] (the

@@ -78,7 +78,8 @@ XB_API int64_t xb_safetensors_count(const xb_safetensors *file);
 XB_API const xb_stored *xb_safetensors_at(const xb_safetensors *file, int64_t i);
 XB_API int64_t xb_safetensors_find(const xb_safetensors *file,
                                    const char *name); /* -1: none */
-XB_API const char *xb_safetensors_text(const xb_safetensors *file, const char *key);
+XB_API const char *xb_safetensors_text(const xb_safetensors *file,
+                                       const char *key); /* NULL: none */
 
 /* As find, but fails unless the tensor exists with this type and shape. */
 XB_API xb_status xb_safetensors_get(xb_ctx *ctx, const xb_stored **out,

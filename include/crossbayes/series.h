@@ -58,7 +58,7 @@ typedef struct xb_series_options {
     double level;           /* 0.01: false-alarm rate of each search */
     const char *unit;       /* NULL or e.g. "S", for the sentences */
     const char *source;     /* NULL or the file's name, for messages */
-    uint64_t seed; /* seed of the simulated noise that the searches are compared with */
+    uint64_t seed;          /* 0: seed of the noise that the searches simulate */
 } xb_series_options;
 
 XB_OPTIONS(series);

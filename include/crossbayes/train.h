@@ -108,24 +108,24 @@ typedef struct xb_train_options {
     bool freeze;              /* fixed tensors keep their values from the first phase */
     const xb_law *law;        /* NULL: gaussian */
     xb_prior prior;           /* normal of width 0: sd=1, sd=5 for classes (V14) */
-    bool prior_by_fan;  /* true: for kernels its scale is multiplied by sqrt(2 / inputs of
-                           a unit) (V14) */
+    bool prior_by_fan;  /* true (default): for kernels its scale is multiplied by sqrt(2 /
+                           inputs of a unit) (V14) */
     int estimator;      /* an xb_estimator; AUTO: shared for images, local for gaussian,
                            flipout for other symmetric laws and for random conv layers (where
                            local is not exact, and is refused), example otherwise */
     int64_t group;      /* group size of the estimator `example`; 0: 1, or 10 if AUTO
                            chose it */
-    int64_t draws;      /* weight draws per step */
+    int64_t draws;      /* 1: weight draws per step */
     bool antithetic;    /* draws in pairs; symmetric laws, an even number of draws */
-    int64_t batch;      /* largest number of examples per step */
-    int64_t mle_epochs; /* epochs of the first phase; negative: chosen (V13) */
-    int64_t epochs;     /* epochs of the second phase; negative: chosen (V13) */
-    xb_adam_options adam;
-    double sigma_rate;       /* learning rate of sigma's parameter, times adam.rate */
-    xb_schedule rate;        /* factor on the learning rate, in each phase */
-    xb_schedule temperature; /* T of the second phase, by step */
-    xb_sigma_transform sigma_transform;
-    double sigma;      /* every standard deviation at the start of the second phase */
+    int64_t batch;      /* 100: largest number of examples per step */
+    int64_t mle_epochs; /* -1: epochs of the first phase; negative: chosen (V13) */
+    int64_t epochs;     /* -1: epochs of the second phase; negative: chosen (V13) */
+    xb_adam_options adam;    /* its defaults, but rate 3e-3 */
+    double sigma_rate;       /* 1: learning rate of sigma's parameter, times adam.rate */
+    xb_schedule rate;        /* cosine: factor on the learning rate, in each phase */
+    xb_schedule temperature; /* constant:1: T of the second phase, by step */
+    xb_sigma_transform sigma_transform; /* EXP */
+    double sigma; /* 0.01: every standard deviation at the start of the second phase */
     double validation; /* share of rows held out; 0: none. The state with the best score
                           on them is kept */
     int64_t validation_draws;      /* weight draws of that score, 16 */
@@ -137,9 +137,9 @@ typedef struct xb_train_options {
                               random initial values */
     int64_t patience;      /* number of epochs without a better score after which training
                               stops; 0: never */
-    uint64_t seed;
+    uint64_t seed;         /* 1 */
     const char *checkpoint;    /* file of the checkpoint; NULL: none */
-    double checkpoint_seconds; /* seconds between two checkpoints; 0: after every step */
+    double checkpoint_seconds; /* 60: seconds between checkpoints; 0: after every step */
     bool resume;               /* continue from the checkpoint if it exists */
     const char *backend;       /* NULL: the context's */
     const char *task;          /* name of the task in progress events; NULL: "training" */

@@ -221,13 +221,13 @@ typedef struct xb_energy_state {
 
 typedef struct xb_energy_steps_options {
     size_t struct_size;
-    const char *backend;
-    xb_key key;    /* key of the noise */
-    int64_t draws; /* 100: draws of the output in each step */
-    double rate;   /* 1e-3: Adam's learning rate, which falls to 0 along a cosine */
-    int64_t first; /* 0: number of the first step */
-    int64_t count; /* 1: steps of this call, 1 to 1024 */
-    int64_t total; /* 10000: steps of the whole training, which the cosine spans */
+    const char *backend; /* NULL: the context's */
+    xb_key key;          /* key of the noise */
+    int64_t draws;       /* 100: draws of the output in each step */
+    double rate;         /* 1e-3: Adam's learning rate, which falls to 0 along a cosine */
+    int64_t first;       /* 0: number of the first step */
+    int64_t count;       /* 1: steps of this call, 1 to 1024 */
+    int64_t total;       /* 10000: steps of the whole training, which the cosine spans */
 } xb_energy_steps_options;
 
 XB_OPTIONS(energy_steps);
