@@ -121,7 +121,7 @@ def runs(modules: Sequence[Any]) -> list[Run]:
     open_ = chain = False  # the last run may go on; it is a chain
     for module in modules:
         text, noisy = text_of(module), isinstance(module, NoisyLayer)
-        known = not _hooked(module) and (text is not None or type(module) is NoisyLinear)
+        known = not hooked([module]) and (text is not None or type(module) is NoisyLinear)
         fits = text is not None if not chain else type(module) in (NoisyLinear, nn.ReLU)
         if not (open_ and known and fits and (not noisy or _follows(made[-1][0], module))):
             made.append(([], []))
@@ -131,14 +131,14 @@ def runs(modules: Sequence[Any]) -> list[Run]:
     return [Run(*one) for one in made]
 
 
-def _hooked(module: Any) -> bool:
-    own = module.__dict__
-    return any(own[name] for name in _HOOKS)
-
-
 def hooked(modules: Sequence[Any]) -> bool:
     """Whether any of them has a hook, which must see its module alone."""
-    return any(_hooked(module) for module in modules)
+    for module in modules:  # every step asks: any() of generators takes three times as long
+        own = module.__dict__
+        for name in _HOOKS:
+            if own[name]:
+                return True
+    return False
 
 
 def _follows(part: list[Any], layer: Any) -> bool:
@@ -184,6 +184,7 @@ class Runner:
         out = lib.xb_net_output(self.net)
         self.out = int(out.h), int(out.w), int(out.c)
         self.free: dict[bool, list[Slot]] = {True: [], False: []}
+        self.gradients: list[Any] = []  # where they lie in the block of a backward pass
 
     def take(self, rows: int, gradients: bool) -> Slot:
         """A pass with room for so many examples."""
@@ -378,14 +379,22 @@ def _backward(
     elif d_x is not None:
         d_x.zero_()
     _check(p, lib.xb_py_part_backward(p))
-    means, at = [], 0
+    runner = part.runner
+    if not runner.gradients:
+        runner.gradients = _places(part, given)
+    return [torch.as_strided(block, *place) for place in runner.gradients]
+
+
+def _places(part: Part, given: Sequence[Tensor]) -> list[Any]:
+    """Sizes, strides and place of each gradient in the block."""
+    made, at, start = [], 0, 0
     for random in part.random:
-        means.append(given[at])
+        mu = given[at]
+        made.append((mu.shape, mu.stride(), start))
+        if random:
+            made.append((mu.shape, mu.stride(), start + part.runner.params))
         at += 2 if random else 1
-    views = block.split(2 * [mu.numel() for mu in means])
-    made = []
-    for mu, random, *by in zip(means, part.random, views, views[len(means) :]):
-        made += [d if mu.dim() == 1 else d.view(mu.shape) for d in by[: 2 if random else 1]]
+        start += mu.numel()
     return made
 
 
