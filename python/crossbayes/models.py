@@ -268,7 +268,7 @@ class Model(Handle):
 
     @property
     def dispersion(self) -> Any:
-        """The dispersion of counts: the variance at rate r is r + dispersion r². NaN for others.
+        """The dispersion of counts: the variance at rate r is r + dispersion r²; else NaN.
 
         With several targets it is an array.
         """
