@@ -108,6 +108,8 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "installing:$missing"
 $run apt-get update -q
+# Another installation, such as the automatic upgrades of a new machine, may hold the lock.
 # shellcheck disable=SC2086
-$run env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+$run env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -q -y \
+    --no-install-recommends $missing
 cross_extras "${1-}"
