@@ -298,7 +298,10 @@ static const cli_option options[] = {
      " else gaussian; softmax for classes]",
      0, 0},
     {"noise-net", 0, CLI_TEXT, "NET",
-     "heteroscedastic: layers of the net that predicts the noise [as --net]", 0, 0},
+     "heteroscedastic: layers of the net that predicts the noise [one layer of 3 to 50 "
+     "tanh"
+     " units, more with more rows; as --net for images and with --noise-prior 0]",
+     0, 0},
     {"noise-prior", 0, CLI_NUMBER, "SD",
      "heteroscedastic: sd of the prior of the noise net's kernels; 0: no prior [0.3]", 0,
      1e6},

@@ -15,7 +15,9 @@ typedef enum kind {
     CONSTANT, /* normal noise of one standard deviation */
     WHOLE,    /* the same, rounded to whole numbers */
     TWICE,    /* the same, each row two times */
+    CUT,      /* the same, values below 0.5 reported as 0.5: about half of them */
     GROWING,  /* its standard deviation depends on the first column */
+    WAVING,   /* it rises and falls three times along the first column */
     HEAVY     /* Student's t of 3 degrees of freedom */
 } kind;
 
@@ -46,7 +48,10 @@ static inline double heavy(const xb_stream *s, int64_t i)
 
 static inline double noise_at(kind k, const double *x)
 {
-    return k == GROWING ? exp(-1.2 + 1.2 * x[0]) : k == WHOLE ? 0.6 : 0.3;
+    return k == GROWING  ? exp(-1.2 + 1.2 * x[0])
+           : k == WAVING ? exp(-1.2 + sin(3 * M_PI * x[0]))
+           : k == WHOLE  ? 0.6
+                         : 0.3;
 }
 
 /* Rows first .. first + n - 1 of an endless table. */
@@ -63,6 +68,7 @@ static inline void make(table *t, kind k, int64_t first, int64_t n, uint64_t see
         const double z = k == HEAVY ? heavy(&noise, from) : normal(&noise, from);
         t->y[i] = mean + noise_at(k, x) * z;
         if (k == WHOLE) t->y[i] = round(5 + t->y[i]);
+        if (k == CUT) t->y[i] = fmax(0.5, t->y[i]);
     }
 }
 

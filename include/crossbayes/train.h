@@ -101,7 +101,9 @@ typedef struct xb_train_options {
                               temperature 1, xb_train also tries `dense 50, relu,
                               dense 50, relu, dense K` and keeps the better (V18) */
     const char *noise_net; /* for HETEROSCEDASTIC, which it implies if the likelihood is
-                              AUTO; NULL: as the net */
+                              AUTO; NULL: `dense W, tanh, dense K`, W = sqrt(rows) / 10
+                              from 3 to 50 (V19); for images, and without noise_prior,
+                              the layers of the net */
     xb_shape input; /* all 0: the shape of data.images, else a vector of features */
     xb_likelihood likelihood; /* AUTO, see choose_likelihood */
     xb_stochastic stochastic; /* kernels */

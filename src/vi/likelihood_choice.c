@@ -5,8 +5,7 @@
  * others, with all other settings the same. F accounts for everything that is fitted, so
  * it decides; with rows held out, their log density decides. Another likelihood is chosen
  * only if it is better by more than twice the error of the difference; without such
- * evidence noise stays constant. F charges too much for a noise net; where it rejects one
- * by little, rows held out may overrule it (likelihood_trial.c).
+ * evidence noise stays constant.
  *
  * Laws of counts are tried if targets could be counts. They have masses while the others
  * have densities; a density per unit of the target, not of the standardised target, is
@@ -165,12 +164,10 @@ static xb_status try_one(xb_ctx *ctx, shelf *s, xb_trained *out, xb_likelihood l
     return xb_train_one(ctx, out, data, &o, traced, true);
 }
 
-/* Trainings that are compared: all that were tried, the one kept so far, and the one with
- * a noise net if it was rejected. */
+/* Trainings that are compared: all that were tried, and the one kept so far. */
 typedef struct contest {
     xb_tried_likelihood tried[XB_TRIED_MOST];
-    int count, kept, rejected; /* rejected: number of the one with a noise net, or -1 */
-    xb_trained noise_net;      /* that one */
+    int count, kept;
     bool counted;
     double rows; /* number of training rows */
     shelf shelf;
@@ -194,16 +191,6 @@ static bool is_taken(const contest *c, const xb_tried_likelihood *other)
     return is_ahead(&rival, &kept);
 }
 
-/* Drops the loser, number i, unless a trial may bring it back. */
-static void reject(contest *c, xb_trained *loser, int i)
-{
-    if (c->tried[i].likelihood == XB_LIKELIHOOD_HETEROSCEDASTIC) {
-        xb_trained_swap(&c->noise_net, loser);
-        c->rejected = i;
-    }
-    xb_trained_drop(loser);
-}
-
 static xb_status try_likelihood(xb_ctx *ctx, contest *c, xb_likelihood likelihood,
                                 xb_trained *best, const xb_train_data *data,
                                 const xb_train_options *opt, bool traced)
@@ -213,50 +200,16 @@ static xb_status try_likelihood(xb_ctx *ctx, contest *c, xb_likelihood likelihoo
                                      xb_model_net_text(best->model), data, opt, traced);
     if (status == XB_E_NUMERIC) return XB_OK; /* earlier results stay valid */
     XB_TRY(status);
-    int loser = c->count;
-    c->tried[loser] = tried_of(&other, c->counted);
-    if (is_taken(c, &c->tried[loser])) {
+    const xb_tried_likelihood tried = tried_of(&other, c->counted);
+    if (is_taken(c, &tried)) {
+        const xb_trained swap = *best;
         xb_train_report_inherit(other.report, best->report);
-        xb_trained_swap(best, &other);
-        loser = c->kept;
+        *best = other;
+        other = swap;
         c->kept = c->count;
     }
-    c->count++;
-    reject(c, &other, loser);
-    return XB_OK;
-}
-
-/* (V22) Whether F has rejected the noise net by so little that rows held out should be
- * asked. Counts have a rule of their own. */
-static bool is_close(const contest *c)
-{
-    const double close = 0.05; /* nats per row */
-    const xb_tried_likelihood *kept = &c->tried[c->kept];
-    if (c->counted || c->rejected < 0 || isfinite(kept->score)) return false;
-    return c->tried[c->rejected].f.value - kept->f.value < close * c->rows;
-}
-
-/* (V22) Rows held out overrule F if they say clearly that the noise net is better. Fills
- * the report of the one that is kept in the end. */
-static xb_status settle(xb_ctx *ctx, contest *c, xb_trained *best,
-                        const xb_train_data *data, const xb_train_options *opt)
-{
-    const double clear = 3, least = 0.02; /* standard errors, nats per row */
-    char task[2][TASK_TEXT];
-    xb_estimate gain = {NAN, NAN};
-    xb_train_report_tried(best->report, c->tried, c->count, c->kept);
-    if (!is_close(c)) return XB_OK;
-    const char *net = xb_model_net_text(best->model);
-    const xb_train_options kept =
-        options_of(task[0], c->tried[c->kept].likelihood, net, opt);
-    const xb_train_options rival =
-        options_of(task[1], XB_LIKELIHOOD_HETEROSCEDASTIC, net, opt);
-    XB_TRY(xb_likelihood_trial(ctx, &gain, data, &rival, &kept));
-    if (!(gain.value > clear * gain.std_error && gain.value > least)) return XB_OK;
-    xb_train_report_inherit(c->noise_net.report, best->report);
-    xb_trained_swap(best, &c->noise_net);
-    xb_train_report_tried(best->report, c->tried, c->count, c->rejected);
-    xb_train_report_overruled(best->report, c->kept, gain);
+    c->tried[c->count++] = tried;
+    xb_trained_drop(&other);
     return XB_OK;
 }
 
@@ -269,7 +222,6 @@ xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_dat
     contest *c = xb_new(ctx, 1, sizeof *c);
     if (!c) return XB_E_MEMORY;
     c->count = 1;
-    c->rejected = -1;
     c->counted = all_counted(data, best->model);
     c->rows = (double)xb_train_report_row_count(best->report);
     c->tried[0] = tried_of(best, c->counted);
@@ -280,8 +232,7 @@ xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_dat
         status = shelf_fill(ctx, &c->shelf, others, n, best, data, opt, traced);
     for (int i = 0; i < n && status == XB_OK; i++)
         status = try_likelihood(ctx, c, others[i], best, data, opt, traced);
-    if (status == XB_OK) status = settle(ctx, c, best, data, opt);
-    xb_trained_drop(&c->noise_net);
+    if (status == XB_OK) xb_train_report_tried(best->report, c->tried, c->count, c->kept);
     shelf_free(&c->shelf);
     free(c);
     return status;

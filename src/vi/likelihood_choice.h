@@ -12,7 +12,6 @@ typedef struct xb_trained {
 } xb_trained;
 
 void xb_trained_drop(xb_trained *one);
-void xb_trained_swap(xb_trained *a, xb_trained *b);
 
 /* train_choice.c. `traced`: the whole trace will be read; `reported`: a report is wanted.
  */
@@ -30,15 +29,9 @@ bool xb_train_comparable(const xb_train_data *data, const xb_train_options *opt)
 bool xb_likelihood_is_open(const xb_train_data *data, const xb_train_options *opt);
 
 /* (V20) Trains the net of `best`, which has constant noise or is of counts, under the
- * other likelihoods; the best of them all is in `best` then, and its report says what was
- * tried. `dealt`: ranks train one or several each. */
+ * other likelihoods; the best of them all is in `best` then, and its report says what was tried. `dealt`:
+ * ranks train one or several each. */
 xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_data *data,
                                const xb_train_options *opt, bool traced, bool dealt);
-
-/* likelihood_trial.c: (V22) what `rival` gains over `kept`, two trainings that differ in
- * their likelihood, in nats per row held out; NAN: too few rows, or one diverged. */
-xb_status xb_likelihood_trial(xb_ctx *ctx, xb_estimate *gain, const xb_train_data *data,
-                              const xb_train_options *rival,
-                              const xb_train_options *kept);
 
 #endif

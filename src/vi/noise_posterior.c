@@ -164,17 +164,22 @@ double xb_noise_posterior_kl(xb_trainer *t)
 
 /* ---- the floor */
 
-/* (V19) The smallest step between two values that differ: whole numbers have 1. */
-xb_status xb_target_step(xb_ctx *ctx, double *out, const double *y, int64_t stride,
-                         const int64_t *row, int64_t n)
+xb_status xb_target_grain(xb_ctx *ctx, xb_grain *out, const double *y, int64_t stride,
+                          const int64_t *row, int64_t n)
 {
     double *sorted = xb_new(ctx, n, sizeof *sorted), least = INFINITY;
     if (!sorted) return XB_E_MEMORY;
     for (int64_t i = 0; i < n; i++) sorted[i] = y[row[i] * stride];
     xb_status status = xb_sort_doubles(ctx, sorted, n);
-    for (int64_t i = 1; i < n; i++)
-        if (sorted[i] > sorted[i - 1]) least = fmin(least, sorted[i] - sorted[i - 1]);
+    int64_t equal = 1, most = 1;
+    for (int64_t i = 1; i < n; i++) {
+        const bool differs = sorted[i] > sorted[i - 1];
+        if (differs) least = fmin(least, sorted[i] - sorted[i - 1]);
+        equal = differs ? 1 : equal + 1;
+        if (equal > most) most = equal;
+    }
     free(sorted);
-    *out = isfinite(least) ? least : 0;
+    out->step = isfinite(least) ? least : 0;
+    out->share = (double)most / (double)n;
     return status;
 }

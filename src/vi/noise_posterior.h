@@ -35,9 +35,14 @@ xb_status xb_noise_posterior_step(xb_trainer *t, int64_t batch, xb_noise_inside 
                                   double scale, double *nll);
 double xb_noise_posterior_kl(xb_trainer *t);
 
-/* The step of the target's values, which are `stride` apart; 0 if there is only one
- * value. */
-xb_status xb_target_step(xb_ctx *ctx, double *out, const double *y, int64_t stride,
-                         const int64_t *row, int64_t n);
+/* How finely a target is resolved (V19). */
+typedef struct xb_grain {
+    double step;  /* smallest distance of two values that differ; 0: there is one value */
+    double share; /* share of the rows that have the most frequent value */
+} xb_grain;
+
+/* y: values `stride` apart. */
+xb_status xb_target_grain(xb_ctx *ctx, xb_grain *out, const double *y, int64_t stride,
+                          const int64_t *row, int64_t n);
 
 #endif

@@ -20,13 +20,6 @@ void xb_trained_drop(xb_trained *one)
     *one = (xb_trained){0};
 }
 
-void xb_trained_swap(xb_trained *a, xb_trained *b)
-{
-    const xb_trained swap = *a;
-    *a = *b;
-    *b = swap;
-}
-
 /* A run that stops early saves its last good state and says where. A step that is not
  * finite has changed nothing, but the one before may already have diverged; in that case
  * the earlier checkpoint is kept. */
@@ -122,6 +115,13 @@ static bool is_better(const xb_train_report *a, const xb_train_report *b)
     return xb_train_report_f(a).value < xb_train_report_f(b).value;
 }
 
+static void swap_two(xb_trained *a, xb_trained *b)
+{
+    const xb_trained swap = *a;
+    *a = *b;
+    *b = swap;
+}
+
 /* (V18) The deeper net is kept if its F is lower by more than twice the error, or if it
  * scores higher on rows held out. What ranks have trained to its end side by side is
  * judged halfway too, as if it had been given up there. */
@@ -135,7 +135,7 @@ static xb_status keep_deeper(xb_ctx *ctx, bool *won, xb_trained *first,
     const bool held = xb_train_report_held_count(first->report) > 0;
     const bool clear = held || !isfinite(error) || b.value + 2 * error < a.value;
     *won = isnan(behind) && clear && is_better(deeper->report, first->report);
-    if (*won) xb_trained_swap(first, deeper);
+    if (*won) swap_two(first, deeper);
     return xb_train_report_left(ctx, first->report, deeper->report,
                                 xb_model_net_text(deeper->model), behind);
 }
@@ -210,7 +210,7 @@ static xb_train_options bent_options(const xb_train_options *opt)
 static void settle_skew(xb_train_options *opt, xb_trained *first, xb_trained *bent)
 {
     const bool taken = bent->report && is_better(bent->report, first->report);
-    if (taken) xb_trained_swap(first, bent);
+    if (taken) swap_two(first, bent);
     opt->skewed = taken ? XB_SKEWED_LOG : XB_SKEWED_KEEP;
     xb_trained_drop(bent);
 }

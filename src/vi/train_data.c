@@ -197,6 +197,11 @@ static xb_status fit_scales(xb_ctx *ctx, xb_model *model, const xb_train_data *d
     return xb_model_bend(ctx, model, data->x, holdout->row, holdout->n);
 }
 
+/* Rows that repeat one value, such as zeros of a target that cannot be negative, look
+ * free of noise; the noise net must not stake the other rows on it. Relative to the
+ * target's sd. */
+#define REPEATED 0.2
+
 /* (V19) With several targets the smallest, so that a coarsely rounded target does not set
  * the floor of the others. */
 static xb_status fit_noise_least(xb_ctx *ctx, xb_model *model, const xb_train_data *data,
@@ -206,10 +211,11 @@ static xb_status fit_noise_least(xb_ctx *ctx, xb_model *model, const xb_train_da
     if (!(opt->noise_prior > 0) || model->pixels ||
         model->likelihood != XB_LIKELIHOOD_HETEROSCEDASTIC)
         return XB_OK;
-    double step = 0;
-    XB_TRY(xb_target_step(ctx, &step, data->y + k, model->targets, holdout->row,
-                          holdout->n));
-    const double least = fmax(XB_NOISE_LEAST, step / sqrt(12) / model->y_sd[k]);
+    xb_grain grain;
+    XB_TRY(xb_target_grain(ctx, &grain, data->y + k, model->targets, holdout->row,
+                           holdout->n));
+    const double rounding = grain.step / sqrt(12) / model->y_sd[k];
+    const double least = fmax(fmax(XB_NOISE_LEAST, rounding), REPEATED * grain.share);
     model->noise_least = k == 0 ? least : fmin(model->noise_least, least);
     return XB_OK;
 }

@@ -55,6 +55,26 @@ static xb_shape input_shape(const xb_train_data *data, const xb_train_options *o
     return shape;
 }
 
+/* (V19) Hidden units of the noise net. */
+static int64_t noise_units(int64_t rows)
+{
+    const int64_t least = 3, most = 50, units = llround(sqrt((double)rows) / 10);
+    return units < least ? least : units > most ? most : units;
+}
+
+enum { NOISE_TEXT = 64 };
+
+/* The noise net that is not given: without a prior, and for images, it has the layers of
+ * the net, as in the paper. */
+static const char *noise_text(char text[NOISE_TEXT], const xb_model *m, int64_t rows,
+                              const xb_train_options *opt, bool picture, const char *net)
+{
+    if (picture || !(opt->noise_prior > 0)) return net;
+    snprintf(text, NOISE_TEXT, "dense %lld, tanh, dense %lld",
+             (long long)noise_units(rows), (long long)xb_model_outputs(m));
+    return text;
+}
+
 static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
                            const xb_train_options *opt)
 {
@@ -75,9 +95,13 @@ static xb_status make_nets(xb_ctx *ctx, xb_model *m, const xb_train_data *data,
                        (long long)m->features,
                        xb_plural(m->features, "column", "columns"));
     XB_TRY(xb_net_parse(ctx, &m->net, text, input, &net));
-    if (m->likelihood == XB_LIKELIHOOD_HETEROSCEDASTIC)
-        XB_TRY(xb_net_parse(ctx, &m->noise_net, opt->noise_net ? opt->noise_net : text,
-                            input, &fixed));
+    if (m->likelihood != XB_LIKELIHOOD_HETEROSCEDASTIC)
+        return xb_model_check_nets(ctx, m);
+    char noise[NOISE_TEXT];
+    const char *second = opt->noise_net
+                             ? opt->noise_net
+                             : noise_text(noise, m, data->n, opt, picture, text);
+    XB_TRY(xb_net_parse(ctx, &m->noise_net, second, input, &fixed));
     return xb_model_check_nets(ctx, m);
 }
 

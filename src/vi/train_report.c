@@ -210,22 +210,6 @@ static void give_reason_by_f(xb_train_report *r, const xb_tried_likelihood *a,
              kept, xb_likelihood_name(b->likelihood), other, yet_left(a, b));
 }
 
-void xb_train_report_overruled(xb_train_report *r, int other, xb_estimate gain)
-{
-    const xb_tried_likelihood *a = &r->tried[r->kept], *b = &r->tried[other];
-    char by[64], f[64], other_f[64];
-    xb_number_with_error(by, sizeof by, gain.value, gain.std_error);
-    xb_number_with_error(f, sizeof f, a->f.value, a->f.std_error);
-    xb_number_with_error(other_f, sizeof other_f, b->f.value, b->f.std_error);
-    snprintf(
-        r->reason, sizeof r->reason,
-        "%s: %s nats better per held-out row than %s in a trial, although F is %s: %s,"
-        " %s %s",
-        meaning(a->likelihood), by, xb_likelihood_name(b->likelihood),
-        a->f.value > b->f.value ? "higher" : "not lower by more than the error", f,
-        xb_likelihood_name(b->likelihood), other_f);
-}
-
 static void give_reason(xb_train_report *r)
 {
     const int other = runner_up(r);

@@ -100,17 +100,6 @@ static xb_status score_rows(xb_trainer *t, int64_t first, int64_t batch)
     return XB_OK;
 }
 
-/* Log of the mean density of row i over the draws. */
-static double row_score(const xb_trainer *t, int64_t i)
-{
-    return t->peak[i] + log(t->mass[i] / (double)t->opt.validation_draws);
-}
-
-void xb_trainer_row_scores(const xb_trainer *t, double *out)
-{
-    for (int64_t i = 0; i < t->held; i++) out[i] = row_score(t, i);
-}
-
 xb_status xb_trainer_validate(xb_trainer *t, double *score)
 {
     double sum = 0;
@@ -119,7 +108,8 @@ xb_status xb_trainer_validate(xb_trainer *t, double *score)
         int64_t left = t->held - first;
         XB_TRY(score_rows(t, first, left < t->opt.batch ? left : t->opt.batch));
     }
-    for (int64_t i = 0; i < t->held; i++) sum += row_score(t, i);
+    for (int64_t i = 0; i < t->held; i++)
+        sum += t->peak[i] + log(t->mass[i] / (double)t->opt.validation_draws);
     *score = sum / (double)t->held;
     return xb_comm_check(t->ctx);
 }

@@ -88,7 +88,6 @@ struct xb_trainer {
     xb_train_sums sums;
     double *trace;                 /* [epochs][XB_TRACE_COLUMNS] */
     double last[XB_TRACE_COLUMNS]; /* values of the last step; NAN: does not apply */
-    bool scored_at_end;            /* no epoch scores the rows held out */
     bool stopped;                  /* stopped by on_epoch, which keeps the model */
     bool
         traced; /* anyone will read it: sigma's median takes a per cent of a small step */
@@ -218,8 +217,6 @@ bool xb_trainer_is_sound(const xb_trainer *t);
 
 /* train_score.c */
 xb_status xb_trainer_validate(xb_trainer *t, double *score);
-/* The scores of that call row by row, t->held of them. */
-void xb_trainer_row_scores(const xb_trainer *t, double *out);
 float xb_trainer_sigma_median(const xb_trainer *t);
 double xb_trainer_noise_sd(const xb_trainer *t);
 /* For a gaussian likelihood: the log sd of target k. */
@@ -296,9 +293,6 @@ enum { XB_TRIED_MOST = 6 };
 /* Records all that were tried; `kept` is the one of this report. */
 void xb_train_report_tried(xb_train_report *report, const xb_tried_likelihood *tried,
                            int count, int kept);
-/* Records that rows held out took the one kept in place of number `other`, which it beats
- * by `gain` nats per row (V22). */
-void xb_train_report_overruled(xb_train_report *report, int other, xb_estimate gain);
 /* Moves the record of rejected nets from `from` to `to`, unless `to` has its own. */
 void xb_train_report_inherit(xb_train_report *to, xb_train_report *from);
 
