@@ -36,6 +36,7 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->mirror = cli_flag(a, "mirror");
     o->freeze = o->freeze || cli_flag(a, "freeze");
     o->resume = cli_flag(a, "resume");
+    o->keep_copies = cli_flag(a, "keep-copies");
     o->prior_by_fan = o->prior_by_fan && !cli_flag(a, "prior-as-is");
 }
 
@@ -276,6 +277,11 @@ static const cli_option options[] = {
      "share of rows held out to choose the best epoch [0]", 0, 0.9},
     CLI_TABLE_OPTIONS,
 
+    {"keep-copies", 0, CLI_FLAG, NULL,
+     "table: also learn from rows that repeat another row in every column and in the"
+     " target; without this option the first of them counts, unless the target has few"
+     " different values",
+     0, 0},
     {"skewed", 0, CLI_CHOICE, "auto|keep|log",
      "table: treatment of columns whose values are skewed: kept as they are, or their "
      "logarithms; auto: chosen by the ELBO or by --validation [auto without --net where "

@@ -101,6 +101,8 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
     json_object_set_new(root, "likelihood",
                         json_string(xb_likelihood_name(xb_model_likelihood(m))));
     json_object_set_new(root, "members", json_integer(xb_model_member_count(m)));
+    json_object_set_new(root, "rows", json_integer(xb_train_report_row_count(r)));
+    json_object_set_new(root, "copies", json_integer(xb_train_report_copy_count(r)));
     json_object_set_new(root, "epochs",
                         json_integer(xb_table_row_count(xb_train_report_history(r))));
     json_object_set_new(root, "epoch_kept", json_integer(xb_train_report_epoch_kept(r)));
@@ -281,6 +283,14 @@ static void print_bent(const xb_model *m)
     printf(", whose values are skewed (--skewed keep takes them as they are)\n");
 }
 
+/* (V22) */
+static void print_copies(int64_t n)
+{
+    printf("  left out            %lld %s of other rows, equal in every column and in the"
+           " target\n                      (--keep-copies learns from them too)\n",
+           (long long)n, xb_plural(n, "copy", "copies"));
+}
+
 void cli_trained_print(const cli_trained *o)
 {
     const xb_model *m = o->model;
@@ -299,6 +309,7 @@ void cli_trained_print(const cli_trained *o)
            (long long)columns, xb_plural(columns, "column", "columns"));
     if (columns != features) printf(" (%lld features)", (long long)features);
     putchar('\n');
+    if (xb_train_report_copy_count(r) > 0) print_copies(xb_train_report_copy_count(r));
     printf("  net                 %s\n", xb_model_net_text(m));
     if (xb_train_report_other_net(r)) print_choice(o);
     if (xb_model_input_bend(m)) print_bent(m);

@@ -11,6 +11,7 @@ static xb_train_options options(void)
 {
     xb_train_options o = xb_train_options_default();
     o.net = "dense 50, relu, dense 1";
+    o.keep_copies = true; /* for tables that hold rows twice */
     if (test_long()) return o;
     o.adam.rate = 1e-2;
     o.batch = 50;

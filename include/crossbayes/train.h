@@ -176,6 +176,9 @@ typedef struct xb_train_options {
     double n_eff_penalty; /* second phase: F/N minus this times log n_eff, so that many
                              weights share the output's variance (V62); 0: none */
     xb_skewed skewed;
+    bool keep_copies; /* xb_train: false: of rows of a table that are equal in every
+                         column and in a target of many different values, only the first
+                         is learnt from (V22); true: all of them */
 } xb_train_options;
 
 /* The numbers of members that xb_train uses if members is 0 (docs/ensembles.md shows
@@ -221,6 +224,8 @@ XB_API const xb_table *xb_train_report_history(const xb_train_report *report);
 /* Numbers of training rows and of rows held out. */
 XB_API int64_t xb_train_report_row_count(const xb_train_report *report);
 XB_API int64_t xb_train_report_held_count(const xb_train_report *report);
+/* Number of rows that were left out because they repeat another row (V22). */
+XB_API int64_t xb_train_report_copy_count(const xb_train_report *report);
 /* The number of epochs of the second phase, and the epoch whose weights were kept: the
  * best on the rows held out, else the last; 0: there were none. */
 XB_API int64_t xb_train_report_epoch_count(const xb_train_report *report);

@@ -61,6 +61,8 @@ def xb_py_epoch(handle: Any, trainer: Any) -> bool:
 class TrainReport:
     """The report of a training run: history by epoch, rows used, the net that was rejected.
 
+    ``copies`` is the number of rows left out because they repeat another row.
+
     ``notes`` say what became of a data frame's columns and missing cells.
     """
 
@@ -76,6 +78,7 @@ class TrainReport:
         }
         self.rows = int(lib.xb_train_report_row_count(pointer))
         self.held = int(lib.xb_train_report_held_count(pointer))
+        self.copies = int(lib.xb_train_report_copy_count(pointer))
         self.epochs = int(lib.xb_train_report_epoch_count(pointer))
         self.epoch_kept = int(lib.xb_train_report_epoch_kept(pointer))
         self.stopped = bool(lib.xb_train_report_stopped(pointer))

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "crossbayes/random.h"
+#include "data/copies.h"
 #include "data/frame.h"
 
 enum { NAME_SHOWN = 80 };
@@ -265,6 +266,42 @@ static double test_number(const xb_filling *f, int64_t row)
     return xb_stream_uniform(&where, row);
 }
 
+/* Copies of a row (V22) have its number, so that all of them are on one side. */
+static xb_status test_numbers(xb_filling *f, double *u)
+{
+    const xb_frame *frame = f->frame;
+    const xb_copied_rows rows = {.x = frame->values,
+                                 .y = frame->target,
+                                 .width = f->prepare.learns ? f->wanted : frame->features,
+                                 .targets = f->as_classes ? 0 : f->targets,
+                                 .n = frame->rows};
+    int64_t *first = NULL;
+    if (rows.targets > 0) XB_TRY(xb_copies_find(f->ctx, &first, &rows));
+    for (int64_t i = 0; i < frame->rows; i++) u[i] = test_number(f, first ? first[i] : i);
+    free(first);
+    return XB_OK;
+}
+
+/* Holds out the rows whose numbers are the smallest, `count` of them or, where copies
+ * cannot be divided, a few more. */
+static xb_status hold_out(xb_filling *f, bool *held, int64_t count)
+{
+    const int64_t n = f->frame->rows;
+    double *u = xb_new(f->ctx, n, sizeof *u), *sorted = xb_new(f->ctx, n, sizeof *sorted);
+    xb_status status = u && sorted ? test_numbers(f, u) : XB_E_MEMORY;
+    if (status == XB_OK) {
+        memcpy(sorted, u, (size_t)n * sizeof *u);
+        status = xb_sort_doubles(f->ctx, sorted, n);
+    }
+    for (int64_t i = 0; i < n && status == XB_OK; i++) {
+        held[i] = u[i] <= sorted[count - 1];
+        f->frame->test += held[i];
+    }
+    free(u);
+    free(sorted);
+    return status;
+}
+
 static xb_status choose_test(xb_filling *f, bool **out)
 {
     const int64_t n = f->frame->rows;
@@ -277,17 +314,11 @@ static xb_status choose_test(xb_filling *f, bool **out)
                        "more, with 2 or more left to learn from",
                        f->file, f->opt->test_share, (long long)n,
                        xb_plural(n, "row", "rows"), (long long)count);
-    double *u = xb_new(f->ctx, n, sizeof *u);
     bool *held = xb_new(f->ctx, n, sizeof *held);
-    xb_status status = u && held ? XB_OK : XB_E_MEMORY;
-    for (int64_t i = 0; i < n && status == XB_OK; i++) u[i] = test_number(f, i);
-    if (status == XB_OK) status = xb_sort_doubles(f->ctx, u, n);
-    for (int64_t i = 0; i < n && status == XB_OK; i++) {
-        if (f->frame->test == count || test_number(f, i) > u[count - 1]) continue;
-        held[i] = true;
-        f->frame->test++;
-    }
-    free(u);
+    xb_status status = held ? hold_out(f, held, count) : XB_E_MEMORY;
+    if (status == XB_OK && f->frame->test > n - 2)
+        status = xb_fail(f->ctx, XB_E_INPUT,
+                         "%s: too few different rows to hold some of them out", f->file);
     if (status == XB_OK)
         *out = held;
     else

@@ -8,8 +8,10 @@
  * the first from its checkpoint at once. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/comm.h"
+#include "vi/distinct_rows.h"
 #include "vi/likelihood_choice.h"
 #include "vi/trainer.h"
 
@@ -362,10 +364,14 @@ xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
 {
     xb_train_options chosen;
     xb_trained one = {0};
+    xb_distinct rows;
     XB_TRY(XB_OPTIONS_READ(ctx, train, &chosen, opt, task));
+    XB_TRY(xb_distinct_rows(ctx, &rows, data, &chosen));
     const xb_status status = xb_comm_together(ctx)
-                                 ? train_together(ctx, &one, data, &chosen, report)
-                                 : train_here(ctx, &one, data, &chosen, report);
+                                 ? train_together(ctx, &one, &rows.data, &chosen, report)
+                                 : train_here(ctx, &one, &rows.data, &chosen, report);
+    free(rows.select);
+    if (one.report) xb_train_report_copies(one.report, rows.copies);
     if (status != XB_OK) {
         xb_trained_drop(&one);
         return status;

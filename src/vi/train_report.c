@@ -30,6 +30,7 @@ enum { REASON_MAX = 256 };
 struct xb_train_report {
     xb_table *trace;
     int64_t learnt, held;       /* numbers of training rows and of rows held out */
+    int64_t copies;             /* rows left out (V22) */
     int64_t row, epoch, epochs; /* row of the trace that was kept; epochs of the second
                                    phase */
     xb_estimate f, log_likelihood;
@@ -285,6 +286,10 @@ xb_status xb_history_column_parse(xb_ctx *ctx, xb_history_column *out, const cha
 }
 
 const xb_table *xb_train_report_history(const xb_train_report *r) { return r->trace; }
+int64_t xb_train_report_copy_count(const xb_train_report *r) { return r->copies; }
+
+void xb_train_report_copies(xb_train_report *r, int64_t count) { r->copies = count; }
+
 int64_t xb_train_report_row_count(const xb_train_report *r) { return r->learnt; }
 int64_t xb_train_report_held_count(const xb_train_report *r) { return r->held; }
 int64_t xb_train_report_epoch_count(const xb_train_report *r) { return r->epochs; }

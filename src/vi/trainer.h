@@ -293,6 +293,8 @@ enum { XB_TRIED_MOST = 6 };
 /* Records all that were tried; `kept` is the one of this report. */
 void xb_train_report_tried(xb_train_report *report, const xb_tried_likelihood *tried,
                            int count, int kept);
+/* Records the number of rows that repeat another row. */
+void xb_train_report_copies(xb_train_report *report, int64_t count);
 /* Moves the record of rejected nets from `from` to `to`, unless `to` has its own. */
 void xb_train_report_inherit(xb_train_report *to, xb_train_report *from);
 

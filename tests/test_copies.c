@@ -1,0 +1,196 @@
+/* Rows that repeat another row in every column and in the target count once (maths V22):
+ * the model is that of the table without them, byte by byte; targets of few values repeat
+ * by chance and stay; rows held out do not repeat rows that are learnt from. */
+#include "noisetables.h"
+
+enum { ROWS = 120, EACH = 4, FEW = 40 };
+
+static table all;
+static double few_x[FEW * COLUMNS], few_y[FEW];
+
+static xb_train_options options(void)
+{
+    xb_train_options o = xb_train_options_default();
+    o.net = "dense 5, tanh, dense 1";
+    o.mle_epochs = o.epochs = 20;
+    return o;
+}
+
+static xb_model *trained(xb_ctx *ctx, xb_train_report **report, const xb_train_data *data,
+                         const xb_train_options *o)
+{
+    xb_model *model = NULL;
+    assert_ok(ctx, xb_train(ctx, &model, report, data, o));
+    return model;
+}
+
+/* ROWS rows, each of them EACH times in a row. */
+static void repeat_rows(kind k)
+{
+    table once;
+    make(&once, k, 0, ROWS, 1);
+    all.n = ROWS * EACH;
+    for (int64_t i = 0; i < all.n; i++) {
+        memcpy(all.x + i * COLUMNS, once.x + i / EACH * COLUMNS, COLUMNS * sizeof *all.x);
+        all.y[i] = once.y[i / EACH];
+    }
+}
+
+static void assert_same_weights(const xb_model *a, const xb_model *b, bool same)
+{
+    const xb_weights p = xb_model_weights(a), q = xb_model_weights(b);
+    const size_t n = (size_t)xb_net_param_count(xb_model_net(a)) * sizeof *p.mu;
+    assert_int_equal(memcmp(p.mu, q.mu, n) == 0, same);
+    assert_int_equal(memcmp(p.sigma, q.sigma, n) == 0, same);
+}
+
+static void copies_count_once(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_report *report = NULL;
+    table once;
+    xb_train_options o = options();
+    make(&once, CONSTANT, 0, ROWS, 1);
+    repeat_rows(CONSTANT);
+    const xb_train_data repeated = data_of(&all), distinct = data_of(&once);
+    xb_model *a = trained(ctx, &report, &repeated, &o);
+    assert_int_equal(xb_train_report_copy_count(report), ROWS * (EACH - 1));
+    assert_int_equal(xb_train_report_row_count(report), ROWS);
+    xb_train_report_destroy(report);
+    xb_model *b = trained(ctx, &report, &distinct, &o);
+    assert_int_equal(xb_train_report_copy_count(report), 0);
+    xb_train_report_destroy(report);
+    assert_same_weights(a, b, true);
+    o.keep_copies = true;
+    xb_model *c = trained(ctx, &report, &repeated, &o);
+    assert_int_equal(xb_train_report_copy_count(report), 0);
+    assert_int_equal(xb_train_report_row_count(report), ROWS * EACH);
+    assert_same_weights(a, c, false);
+    xb_train_report_destroy(report);
+    xb_model_destroy(c);
+    xb_model_destroy(b);
+    xb_model_destroy(a);
+    xb_ctx_destroy(ctx);
+}
+
+/* Whole numbers, and classes, repeat by chance. */
+static void chance_is_left_alone(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options o = options();
+    xb_train_report *report = NULL;
+    repeat_rows(WHOLE);
+    xb_train_data data = data_of(&all);
+    xb_model_destroy(trained(ctx, &report, &data, &o));
+    assert_int_equal(xb_train_report_copy_count(report), 0);
+    xb_train_report_destroy(report);
+    for (int64_t i = 0; i < all.n; i++) all.y[i] = (double)(i / EACH % ROWS);
+    data.classes = ROWS;
+    o.net = NULL;
+    xb_model_destroy(trained(ctx, &report, &data, &o));
+    assert_int_equal(xb_train_report_copy_count(report), 0);
+    xb_train_report_destroy(report);
+    xb_ctx_destroy(ctx);
+}
+
+/* A row that differs in one column, in the sign of a zero or in the target is none. */
+static void what_differs_is_no_copy(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options o = options();
+    xb_train_report *report = NULL;
+    table once;
+    make(&once, CONSTANT, 0, FEW, 2);
+    for (int copy = 0; copy < 4; copy++) {
+        memcpy(few_x, once.x, sizeof few_x);
+        memcpy(few_y, once.y, sizeof few_y);
+        memcpy(few_x + 7 * COLUMNS, few_x + 3 * COLUMNS, COLUMNS * sizeof *few_x);
+        few_y[7] = few_y[3];
+        if (copy == 1) few_x[7 * COLUMNS + COLUMNS - 1] += 1e-9;
+        if (copy == 2) few_x[7 * COLUMNS] -= 1e-9;
+        if (copy == 3) few_y[7] += 1e-9;
+        const xb_train_data data = {
+            .x = few_x, .y = few_y, .n = FEW, .features = COLUMNS};
+        xb_model_destroy(trained(ctx, &report, &data, &o));
+        assert_int_equal(xb_train_report_copy_count(report), copy == 0);
+        xb_train_report_destroy(report);
+    }
+    xb_ctx_destroy(ctx);
+}
+
+/* The trailing rows are held out; those that repeat earlier ones are left out. */
+static void rows_held_out_are_new(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options o = options();
+    xb_train_report *report = NULL;
+    table once;
+    make(&once, CONSTANT, 0, ROWS, 3);
+    for (int64_t i = 110; i < ROWS; i++) {
+        memcpy(once.x + i * COLUMNS, once.x + (i - 60) * COLUMNS,
+               COLUMNS * sizeof *once.x);
+        once.y[i] = once.y[i - 60];
+    }
+    xb_train_data data = data_of(&once);
+    data.held = 30;
+    xb_model_destroy(trained(ctx, &report, &data, &o));
+    assert_int_equal(xb_train_report_held_count(report), 20);
+    assert_int_equal(xb_train_report_row_count(report), 90);
+    assert_int_equal(xb_train_report_copy_count(report), 10);
+    xb_train_report_destroy(report);
+    xb_ctx_destroy(ctx);
+}
+
+/* A share of the table that is held out has no copies of the rest, and without copies it
+ * has the size asked for. */
+static void test_rows_are_new(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_frame *frame = NULL;
+    repeat_rows(CONSTANT);
+    xb_column column[COLUMNS + 1];
+    for (int j = 0; j <= COLUMNS; j++)
+        column[j] =
+            (xb_column){.values = j < COLUMNS ? all.x + j : all.y,
+                        .type = XB_COLUMN_F64,
+                        .stride = j < COLUMNS ? (int64_t)sizeof(double) * COLUMNS : 0};
+    xb_frame_options o = xb_frame_options_default();
+    o.target = "5";
+    o.test_share = 0.25;
+    assert_ok(ctx, xb_frame_create(ctx, &frame, column, COLUMNS + 1, all.n, &o));
+    const int64_t n = xb_frame_row_count(frame), test = xb_frame_test_count(frame);
+    const double *y = xb_frame_target(frame);
+    assert_int_equal(n, all.n);
+    assert_int_equal(test, ROWS * EACH / 4);
+    for (int64_t i = 0; i < n - test; i++)
+        for (int64_t k = n - test; k < n; k++) assert_true(y[i] != y[k]);
+    xb_frame_destroy(frame);
+    for (int64_t i = 0; i < all.n; i++) all.y[i] += 1e-6 * (double)i;
+    o.test_share = 0.23;
+    assert_ok(ctx, xb_frame_create(ctx, &frame, column, COLUMNS + 1, all.n, &o));
+    assert_int_equal(xb_frame_test_count(frame), (int64_t)(0.23 * ROWS * EACH));
+    xb_frame_destroy(frame);
+    for (int64_t i = 0; i < all.n * COLUMNS; i++) all.x[i] = 1;
+    for (int64_t i = 0; i < all.n; i++) all.y[i] = 2;
+    assert_int_equal(xb_frame_create(ctx, &frame, column, COLUMNS + 1, all.n, &o),
+                     XB_E_INPUT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "too few different rows"));
+    xb_ctx_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_count_once),
+        cmocka_unit_test(chance_is_left_alone),
+        cmocka_unit_test(what_differs_is_no_copy),
+        cmocka_unit_test(rows_held_out_are_new),
+        cmocka_unit_test(test_rows_are_new),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
