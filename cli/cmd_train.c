@@ -278,9 +278,9 @@ static const cli_option options[] = {
     CLI_TABLE_OPTIONS,
 
     {"keep-copies", 0, CLI_FLAG, NULL,
-     "table: also learn from rows that repeat another row in every column and in the"
-     " target; without this option the first of them counts, unless the target has few"
-     " different values",
+     "table: learn from every copy of a row; without this option, where more than a tenth"
+     " of the rows repeat another row in every column and in a measured target, each row"
+     " counts once",
      0, 0},
     {"skewed", 0, CLI_CHOICE, "auto|keep|log",
      "table: treatment of columns whose values are skewed: kept as they are, or their "

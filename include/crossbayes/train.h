@@ -176,9 +176,10 @@ typedef struct xb_train_options {
     double n_eff_penalty; /* second phase: F/N minus this times log n_eff, so that many
                              weights share the output's variance (V62); 0: none */
     xb_skewed skewed;
-    bool keep_copies; /* xb_train: false: of rows of a table that are equal in every
-                         column and in a target of many different values, only the first
-                         is learnt from (V22); true: all of them */
+    bool keep_copies; /* xb_train: false: if more than a tenth of the rows of a table
+                         repeat another row, in every column and in a target of many
+                         different values, only the first is learnt from (V22); true: all
+                         of them */
 } xb_train_options;
 
 /* The numbers of members that xb_train uses if members is 0 (docs/ensembles.md shows

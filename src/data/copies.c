@@ -13,6 +13,9 @@
 #include "base/memory.h"
 #include "crossbayes/extend.h"
 
+#define FEW 0.1                /* share of the rows up to which copies stay */
+enum { LEAST_DIFFERENT = 10 }; /* with fewer different rows all stay */
+
 static const double *at(const double *values, const xb_copied_rows *r, int64_t i,
                         int64_t width)
 {
@@ -78,7 +81,8 @@ static xb_status fill(xb_ctx *ctx, int64_t **out, const xb_copied_rows *r, int64
     if (!first) return XB_E_MEMORY;
     memset(slot, 0xff, size * sizeof *slot);
     xb_status status = XB_OK;
-    if (compare(first, slot, size, r) > 0)
+    const int64_t copies = compare(first, slot, size, r);
+    if ((double)copies > FEW * (double)r->n && r->n - copies >= LEAST_DIFFERENT)
         for (int64_t k = 0; k < r->targets && !fine && status == XB_OK; k++)
             status = is_fine(ctx, &fine, r, first, k);
     if (status == XB_OK && fine)

@@ -13,7 +13,7 @@ typedef struct xb_copied_rows {
 } xb_copied_rows;
 
 /* (V22) *first, [n]: the earliest row with the same values and targets as row i, bit by
- * bit; i if it is the first. NULL if no row is a copy, or if equal rows may be chance,
+ * bit; i if it is the first. NULL if few rows are copies, or if equal rows may be chance,
  * because the targets have few values. Free it. */
 xb_status xb_copies_find(xb_ctx *ctx, int64_t **first, const xb_copied_rows *rows);
 

@@ -180,6 +180,6 @@ xb_status xb_target_grain(xb_ctx *ctx, xb_grain *out, const double *y, int64_t s
     }
     free(sorted);
     out->step = isfinite(least) ? least : 0;
-    out->share = (double)most / (double)n;
+    out->share = most > 1 ? (double)most / (double)n : 0;
     return status;
 }

@@ -37,8 +37,9 @@ double xb_noise_posterior_kl(xb_trainer *t);
 
 /* How finely a target is resolved (V19). */
 typedef struct xb_grain {
-    double step;  /* smallest distance of two values that differ; 0: there is one value */
-    double share; /* share of the rows that have the most frequent value */
+    double step; /* smallest distance of two values that differ; 0: there is one value */
+    double
+        share; /* share of the rows that have the most frequent value; 0: none repeats */
 } xb_grain;
 
 /* y: values `stride` apart. */
