@@ -139,9 +139,10 @@ static void format_part(char *out, size_t size, xb_estimate e, xb_estimate first
 
 static void print_noise(const xb_gradient_noise *g)
 {
-    printf("  gradient variance by estimator relative to %s, for equal draws: means, "
-           "sigmas\n",
-           xb_estimator_name(xb_gradient_noise_estimator(g, 0)));
+    printf("  gradient variance relative to that of '%s', with equal numbers of draws\n"
+           "    %-21s%-22s %s\n",
+           xb_estimator_name(xb_gradient_noise_estimator(g, 0)), "estimator",
+           "gradient of means", "gradient of sigmas");
     for (int64_t i = 0; i < xb_gradient_noise_count(g); i++) {
         char mean[48], spread[48];
         format_part(mean, sizeof mean, xb_gradient_noise_mean(g, i),
@@ -240,6 +241,8 @@ static void print_test(const xb_evaluation *test)
         print_test_scores(xb_scores_target_at(s, k),
                           cli_shown(name, xb_scores_target_name(s, k)));
     print_test_scores(s, targets > 1 ? "all targets together" : NULL);
+    printf("    ±: standard error over rows\n");
+    cli_print_score_words(targets > 1 ? xb_scores_target_at(s, 0) : s, "    ");
     cli_print_doubts(s);
 }
 
