@@ -98,7 +98,7 @@ void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes)
             (long long)in->n,
             cli_flag(&s->args, "classes")
                 ? "; without --classes it would be learnt as a number"
-                : ": its texts look like names or ids, which cannot be predicted");
+                : ", fewer than two rows for each: little can be learnt");
     if (in->frame) doubt_columns(s, in->frame);
 }
 
