@@ -88,7 +88,7 @@ XB_API double xb_evaluation_probability_gap(const xb_evaluation *e, int64_t law)
 XB_API xb_score xb_evaluation_nll_difference(const xb_evaluation *e, int64_t law);
 
 /* The same in words, one sentence each, such as "means differ by 0.043 of the epistemic
- * sd (noise alone 0.0055; without it at least 0.028): different"; none for the first law.
+ * sd (noise alone 0.0055; without it at least 0.029): different"; none for the first law.
  */
 XB_API int64_t xb_evaluation_finding_count(const xb_evaluation *e, int64_t law);
 XB_API const char *xb_evaluation_finding_at(const xb_evaluation *e, int64_t law,
