@@ -284,6 +284,25 @@ static void print_bent(const xb_model *m)
     printf(", whose values are skewed (--skewed keep takes them as they are)\n");
 }
 
+/* The text of cells with six digits of each number; the model file has all of them. */
+static void print_cells(const char *text)
+{
+    enum { DIGITS = 6, LONG = 10 };
+    printf("  cells               ");
+    while (*text) {
+        const size_t length = strcspn(text, ":=/,");
+        char *end = NULL;
+        const double value = strtod(text, &end);
+        if (length > LONG && end == text + length)
+            printf("%.*g", DIGITS, value);
+        else
+            printf("%.*s", (int)length, text);
+        text += length;
+        if (*text) putchar(*text++);
+    }
+    putchar('\n');
+}
+
 void cli_trained_print(const cli_trained *o)
 {
     const xb_model *m = o->model;
@@ -308,8 +327,7 @@ void cli_trained_print(const cli_trained *o)
     printf("  weights             %lld, %lld of them random, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));
-    if (xb_model_cells(m))
-        printf("  cells               %s\n", xb_weight_cells_text(xb_model_cells(m)));
+    if (xb_model_cells(m)) print_cells(xb_weight_cells_text(xb_model_cells(m)));
     if (xb_train_report_likelihood_reason(r))
         printf("  likelihood          %s, chosen: %s\n",
                xb_likelihood_name(xb_model_likelihood(m)),
