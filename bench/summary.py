@@ -14,7 +14,7 @@ BEGIN, END = "<!-- measured: bench/summary.py -->", "<!-- measured: end -->"
 LIMITS = {"store": "bytes stored", "store beyond caches": "bytes stored beyond the caches",
           "read": "bytes read", "read beyond caches": "bytes read beyond the caches",
           "fma": "multiply-adds of floats", "draw": "Gaussian draws"}
-HEAD = """| workload | ours | peer | peer's | ratio (quartiles) | target | |
+HEAD = """| workload | ours | peer | peer's | ratio (quartiles) | target | result |
 | --- | --- | --- | --- | --- | --- | --- |
 """
 

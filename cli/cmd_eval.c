@@ -176,12 +176,17 @@ static void print_scores(const xb_evaluation *e)
     print_table(e, -1);
 }
 
-/* Explains the marks behind the scores. */
+/* Explains the marks behind the scores; of several targets, the first stands for all. */
 static void print_legend(const xb_evaluation *e)
 {
-    const xb_scores *s = xb_evaluation_scores(e, 0);
+    const xb_scores *all = xb_evaluation_scores(e, 0);
+    const xb_scores *s =
+        xb_scores_target_count(all) > 1 ? xb_scores_target_at(all, 0) : all;
     const int64_t n = xb_evaluation_rows(e);
-    printf("\n  ±: standard error over rows; []: Monte Carlo error over draws\n");
+    printf("\n  ±: standard error over rows; []: Monte Carlo error over draws%s\n",
+           isnan(cli_score_at(s, 0).score.mc_error)
+               ? ", which so few draws do not show ([?])"
+               : "");
     for (int k = 0; k < cli_score_count(s); k++) {
         const cli_score row = cli_score_at(s, k);
         if (isnan(row.chance)) continue;
@@ -191,17 +196,7 @@ static void print_legend(const xb_evaluation *e)
         if (row.bins > 0) printf(", %lld bins", (long long)row.bins);
         printf("\n");
     }
-    if (xb_scores_classes(s) == 0)
-        printf("  uncertain quarter: coverage of the quarter of the rows with the "
-               "largest epistemic sd\n");
-    else
-        printf("  entropy: of the predicted class, in nats; information: the part of it "
-               "that comes from the weights\n");
-    if (!isnan(xb_scores_get(s, "disagreement_share").value))
-        printf("  disagreement share: share of the epistemic %s that lies between the "
-               "ensemble's"
-               " members\n",
-               xb_scores_classes(s) > 0 ? "information" : "variance");
+    cli_print_score_words(s, "  ");
 }
 
 static void print_law(const xb_evaluation *e, int64_t i)
@@ -228,7 +223,9 @@ static void print_distances(const request *r)
     printf("\n  same: all three differences are within %g of the epistemic sd (root mean "
            "square over rows);\n  different: at least one is beyond it. For each law, "
            "either verdict is wrong in at most 5 %% of runs.\n  noise alone: the "
-           "difference that equal laws would show with this many draws\n",
+           "difference that equal laws would show with this many draws; without it: "
+           "bounds of the\n  true difference, which decide the verdicts (all three hold "
+           "with 95 %% confidence)\n",
            r->opt.tolerance);
 }
 
@@ -296,7 +293,8 @@ static cli_exit run(cli_session *s)
     r.opt.seed = cli_seed(s);
     r.opt.names = r.name;
     if (!cli_draws_option(s, &r.opt.draws))
-        code = cli_fail(s, CLI_USAGE, "--draws: expected a whole number or 'auto'");
+        code =
+            cli_fail(s, CLI_USAGE, "--draws: expected a whole number from 1, or 'auto'");
     if (code == CLI_DONE) code = cli_plan_file(s, "cache", "");
     if (code == CLI_DONE) code = cli_plan_file(s, "save-calibrated", "");
     if (code == CLI_DONE && s->args.n_args == 3) return cli_eval_models(s, &r.opt);

@@ -67,6 +67,15 @@ static cli_exit run(cli_session *s)
     return code;
 }
 
+static void more_help(FILE *out)
+{
+    fprintf(
+        out,
+        "\nmerge prints and writes what the command of the shares would have printed\n"
+        "and written without --share, to the same files. Run it in the folder in which\n"
+        "the shares were made, where the inputs are.\n");
+}
+
 const cli_command cli_command_merge = {
     .name = "merge",
     .group = "More than one machine",
@@ -79,5 +88,6 @@ const cli_command cli_command_merge = {
                "crossbayes merge p.csv.1-of-2.share p.csv.2-of-2.share",
     .min_args = 1,
     .max_args = CLI_ARGS_MAX,
+    .more = more_help,
     .run = run,
 };

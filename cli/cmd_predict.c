@@ -154,7 +154,7 @@ static void print_summary(const request *r, const xb_law *law)
            (long long)r->draws, xb_plural(r->draws, "weight draw", "weight draws"),
            xb_law_text(law));
     if (r->opt.adaptive && r->rows > 0)
-        printf("  each row took as many draws as its interval needs, %.4g on average\n",
+        printf("  each row took as many draws as its interval needs, %.0f on average\n",
                r->used / (double)r->rows);
     if (isnan(r->error))
         printf("  Monte Carlo error of the means: unknown with so few draws\n");

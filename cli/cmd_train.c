@@ -313,8 +313,8 @@ static const cli_option options[] = {
      1e6},
     {"gp", 0, CLI_NUMBER, "LENGTH",
      "add a Gaussian process over the inputs, which widens intervals far from the data;"
-     " its length scale is LENGTH sds times the square root of the number of columns,"
-     " e.g. 0.25 [none]",
+     " LENGTH, e.g. 0.25: its length scale, in sds of a column times the square root of"
+     " the number of columns [none]",
      1e-6, 1e6},
     {"cells", 0, CLI_TEXT, "CELLS",
      "memory cells that make up a weight and whose read noise is its width: three, pair, "

@@ -198,7 +198,7 @@ static void risk_cell(const void *arg, int row, int column, char *out, size_t si
     const cli_measure *m = &u->measure[row > 0 ? row - 1 : 0];
     const int last = CLI_COUNT_OF(shown) + 1;
     if (row == 0 && (column == 0 || column == last))
-        snprintf(out, size, "%s", column ? "area" : "most certain rows by");
+        snprintf(out, size, "%s", column ? "area" : "rows answered");
     else if (row == 0)
         snprintf(out, size, "%d %%", 100 * shown[column - 1] / CLI_RISKS);
     else if (column == 0)
@@ -210,11 +210,12 @@ static void risk_cell(const void *arg, int row, int column, char *out, size_t si
 
 static void print_risks(const cli_uncertainty *u)
 {
-    printf("\n  %s where only the most certain rows are answered:\n\n",
+    printf("\n  %s if only the most certain rows are answered, ranked by each measure "
+           "of uncertainty:\n\n",
            u->classes ? "Share of wrong classes" : "RMSE");
     cli_print_grid(1 + u->measures, CLI_COUNT_OF(shown) + 2, risk_cell, u);
-    printf("\n  area: mean over all shares; %.3g for a random order, %.3g for the best "
-           "one\n",
+    printf("\n  area: mean over all shares of rows; %.3g for rows in random order, %.3g "
+           "for the best order\n",
            u->area_chance, u->area_best);
 }
 

@@ -116,6 +116,23 @@ void cli_gaps_json(json_t *root, const xb_distances *d)
                         json_string(xb_verdict_name(xb_distances_verdict(d))));
 }
 
+void cli_print_score_words(const xb_scores *s, const char *indent)
+{
+    const bool classes = xb_scores_classes(s) > 0;
+    if (!classes)
+        printf("%suncertain quarter: coverage of the quarter of the rows with the largest"
+               " epistemic sd\n",
+               indent);
+    else
+        printf("%sentropy: of the predicted class, in nats; information: the part of it"
+               " that comes from the weights\n",
+               indent);
+    if (!isnan(xb_scores_get(s, "disagreement_share").value))
+        printf("%sdisagreement share: share of the epistemic %s that lies between the"
+               " ensemble's members\n",
+               indent, classes ? "information" : "variance");
+}
+
 void cli_print_doubts(const xb_scores *s)
 {
     for (int64_t i = 0; i < xb_scores_doubt_count(s); i++)

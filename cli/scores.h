@@ -23,6 +23,9 @@ void cli_scores_json(json_t *root, const xb_scores *s);
  * its name, and the "verdict" of all. */
 void cli_gaps_json(json_t *root, const xb_distances *d);
 
+/* Explains the names of the scores that do not explain themselves, one in a line. */
+void cli_print_score_words(const xb_scores *s, const char *indent);
+
 /* Prints one line for each reason why the scores may be unreliable. */
 void cli_print_doubts(const xb_scores *s);
 

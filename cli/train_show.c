@@ -141,9 +141,10 @@ static void format_part(char *out, size_t size, xb_estimate e, xb_estimate first
 
 static void print_noise(const xb_gradient_noise *g)
 {
-    printf("  gradient variance by estimator relative to %s, for equal draws: means, "
-           "sigmas\n",
-           xb_estimator_name(xb_gradient_noise_estimator(g, 0)));
+    printf("  gradient variance relative to that of '%s', with equal numbers of draws\n"
+           "    %-21s%-22s %s\n",
+           xb_estimator_name(xb_gradient_noise_estimator(g, 0)), "estimator",
+           "gradient of means", "gradient of sigmas");
     for (int64_t i = 0; i < xb_gradient_noise_count(g); i++) {
         char mean[48], spread[48];
         format_part(mean, sizeof mean, xb_gradient_noise_mean(g, i),
@@ -242,6 +243,8 @@ static void print_test(const xb_evaluation *test)
         print_test_scores(xb_scores_target_at(s, k),
                           cli_shown(name, xb_scores_target_name(s, k)));
     print_test_scores(s, targets > 1 ? "all targets together" : NULL);
+    printf("    ±: standard error over rows\n");
+    cli_print_score_words(targets > 1 ? xb_scores_target_at(s, 0) : s, "    ");
     cli_print_doubts(s);
 }
 
@@ -291,6 +294,25 @@ static void print_copies(int64_t n)
            (long long)n, xb_plural(n, "copy", "copies"));
 }
 
+/* The text of cells with six digits of each number; the model file has all of them. */
+static void print_cells(const char *text)
+{
+    enum { DIGITS = 6, LONG = 10 };
+    printf("  cells               ");
+    while (*text) {
+        const size_t length = strcspn(text, ":=/,");
+        char *end = NULL;
+        const double value = strtod(text, &end);
+        if (length > LONG && end == text + length)
+            printf("%.*g", DIGITS, value);
+        else
+            printf("%.*s", (int)length, text);
+        text += length;
+        if (*text) putchar(*text++);
+    }
+    putchar('\n');
+}
+
 void cli_trained_print(const cli_trained *o)
 {
     const xb_model *m = o->model;
@@ -316,8 +338,7 @@ void cli_trained_print(const cli_trained *o)
     printf("  weights             %lld, %lld of them random, law %s\n",
            (long long)xb_net_param_count(net), (long long)xb_net_stochastic_count(net),
            xb_law_text(xb_model_law(m)));
-    if (xb_model_cells(m))
-        printf("  cells               %s\n", xb_weight_cells_text(xb_model_cells(m)));
+    if (xb_model_cells(m)) print_cells(xb_weight_cells_text(xb_model_cells(m)));
     if (xb_train_report_likelihood_reason(r))
         printf("  likelihood          %s, chosen: %s\n",
                xb_likelihood_name(xb_model_likelihood(m)),

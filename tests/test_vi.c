@@ -57,7 +57,7 @@ static void wrong_priors_are_explained(void **state)
     } wrong[] = {
         {"gauss:sd=1", "prior 'gauss:sd=1': unknown prior 'gauss', expected one of "
                        "normal, laplace, mixture"},
-        {"", "prior '': unknown prior '', expected one of normal, laplace, mixture"},
+        {"", "unknown prior '', expected one of normal, laplace, mixture"},
         {"normal:sd=0", "prior 'normal:sd=0': sd = 0, expected 1e-10 to 1e+10"},
         {"normal:sd=x", "prior 'normal:sd=x': sd is not a number: 'x'"},
         {"normal:sd=nan", "prior 'normal:sd=nan': sd is not a number: 'nan'"},
@@ -126,9 +126,8 @@ static void wrong_schedules_are_explained(void **state)
     static const struct {
         const char *text, *message;
     } wrong[] = {
-        {"linear",
-         "schedule 'linear': unknown schedule 'linear', expected one of constant, exp, "
-         "cosine, step"},
+        {"linear", "unknown schedule 'linear', expected one of constant, exp, "
+                   "cosine, step"},
         {"exp", "schedule 'exp': expected the number of steps first: exp:1000"},
         {"step:factor=1",
          "schedule 'step:factor=1': expected the number of steps first: step:1000"},

@@ -88,7 +88,8 @@ XB_API double xb_evaluation_probability_gap(const xb_evaluation *e, int64_t law)
 XB_API xb_score xb_evaluation_nll_difference(const xb_evaluation *e, int64_t law);
 
 /* The same in words, one sentence each, such as "means differ by 0.043 of the epistemic
- * sd (noise alone 0.0055): different"; none for the first law. */
+ * sd (noise alone 0.0055; without it at least 0.029): different"; none for the first law.
+ */
 XB_API int64_t xb_evaluation_finding_count(const xb_evaluation *e, int64_t law);
 XB_API const char *xb_evaluation_finding_at(const xb_evaluation *e, int64_t law,
                                             int64_t i);
@@ -106,9 +107,9 @@ XB_API const char *xb_evaluation_needed(const xb_evaluation *e, int64_t law);
 XB_API xb_status xb_model_calibrate(xb_ctx *ctx, xb_model *model, const xb_scores *held);
 
 /* The coverage of the central interval of probability `interval`, and the miscalibration
- * area, for the points of `s` with the model's recalibrated quantiles. With model NULL,
- * each half of the points (every second one) uses the recalibration of the other half.
- * mc_error is NAN. */
+ * area (C9), for the points of `s` with the model's recalibrated quantiles. With model
+ * NULL, each half of the points (every second one) uses the recalibration of the other
+ * half. mc_error is NAN. */
 XB_API xb_status xb_score_calibrated(xb_ctx *ctx, xb_score *coverage, xb_score *area,
                                      const xb_scores *s, const xb_model *model,
                                      double interval);

@@ -134,8 +134,9 @@ class BayesianRegressor(RegressorMixin, _Bayesian):  # type: ignore[misc]
     of a law file (default: gaussian). ``likelihood``: auto, gaussian, heteroscedastic,
     student, or for counts poisson and negative-binomial. ``members``: number of posteriors
     of an ensemble. ``gp``: length scale of a Gaussian process that widens intervals away
-    from the training rows, e.g. 0.25. ``draws``: number of weight draws of a prediction.
-    ``settings``: further settings of :func:`crossbayes.train`, by name.
+    from the training rows, e.g. 0.25 (see :func:`crossbayes.train`). ``draws``: number of
+    weight draws of a prediction. ``settings``: further settings of
+    :func:`crossbayes.train`, by name.
 
     ``fit`` sets ``model_``, a :class:`crossbayes.Model`.
     """

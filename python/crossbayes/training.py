@@ -205,8 +205,9 @@ def train(
     the model reached so far is the result. Ctrl-C ends training with KeyboardInterrupt;
     with a ``checkpoint`` file, the same call with ``resume=True`` continues from there.
 
-    ``gp``: adds a Gaussian process over the inputs, of this length scale (e.g. 0.25), which
-    widens intervals away from the training rows. ``cells`` (three, pair, ...): each weight
+    ``gp``: adds a Gaussian process over the inputs, which widens intervals away from the
+    training rows; the value, e.g. 0.25, is its length scale in standard deviations of a
+    column times the square root of the number of columns. ``cells`` (three, pair, ...): each weight
     is made of memory cells whose read noise is its width; with a ``device``, the widths are
     those of its traces.
 

@@ -30,8 +30,11 @@ static xb_status open_cuda(xb_ctx *ctx, const xb_backend **out)
     const char *path = getenv(CUDA_PATH);
     xb_os_symbol symbol = xb_os_module(CUDA_FILE, path, XB_MODULE_ENTRY, why, sizeof why);
     if (!symbol)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%s cannot be loaded: %s",
-                       path ? path : CUDA_FILE, why);
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "backend cuda: %s cannot be loaded (%s): put it beside the program or"
+            " the library, or use backend cpu",
+            path ? path : CUDA_FILE, why);
     xb_note(ctx, "%s belongs to another version of this library", CUDA_FILE);
     return ((xb_module_fn)symbol)(ctx, out, &HOST); /* says itself what else is wrong */
 }
@@ -123,8 +126,8 @@ xb_status xb_backend_open(xb_ctx *ctx, const xb_backend **out, const char *name)
     if (strcmp(name, "cuda") == 0) return open_cuda(ctx, out);
     const xb_backend *found = xb_backend_find(name);
     if (!found)
-        return xb_fail(ctx, XB_E_ARGUMENT, "there is no backend '%s' on this machine",
-                       name);
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "unknown backend '%s', expected cpu, cuda or auto", name);
     *out = found;
     return XB_OK;
 }

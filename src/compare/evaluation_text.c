@@ -23,19 +23,32 @@ XB_PRINTF(3, 4) static xb_status say(xb_ctx *ctx, char **out, const char *format
     return *out ? XB_OK : XB_E_MEMORY;
 }
 
-/* "0.012 of the epistemic sd (noise alone 0.003)". What is measured includes the noise;
- * if the verdict beside it is "same" and rests on a smaller bound, the bound is given,
- * too. */
-static const char *gap_text(char *out, size_t size, const xb_gap *gap, const char *of,
-                            xb_verdict verdict)
+/* "at most 0.014", the bounds of a gap without its noise, which decide the verdict. */
+static const char *bounds_text(char *out, size_t size, const xb_gap *gap)
 {
+    if (gap->verdict == XB_VERDICT_DIFFERENT)
+        snprintf(out, size, "at least %.2g", gap->lower);
+    else if (gap->verdict == XB_VERDICT_SAME || !(gap->lower > 0))
+        snprintf(out, size, "at most %.2g", gap->upper);
+    else
+        snprintf(out, size, "%.2g to %.2g", gap->lower, gap->upper);
+    return out;
+}
+
+/* "0.012 of the epistemic sd (noise alone 0.003; without it 0.0041 to 0.02)". What is
+ * measured includes the noise. The bounds are left out where they did not decide the
+ * verdict beside them: with few draws, or if another gap decided it. */
+static const char *gap_text(char *out, size_t size, const xb_gap *gap, const char *of,
+                            xb_verdict verdict, int64_t draws)
+{
+    char bounds[48];
     if (isnan(gap->noise))
         snprintf(out, size, "%.2g of %s (noise unknown)", gap->rms, of);
-    else if (verdict == XB_VERDICT_SAME && gap->upper < gap->rms)
-        snprintf(out, size, "%.2g of %s (noise alone %.2g; without it at most %.2g)",
-                 gap->rms, of, gap->noise, gap->upper);
-    else
+    else if (draws < DRAWS_FEW || gap->verdict != verdict)
         snprintf(out, size, "%.2g of %s (noise alone %.2g)", gap->rms, of, gap->noise);
+    else
+        snprintf(out, size, "%.2g of %s (noise alone %.2g; without it %s)", gap->rms, of,
+                 gap->noise, bounds_text(bounds, sizeof bounds, gap));
     return out;
 }
 
@@ -49,11 +62,12 @@ static xb_status describe_gaps(xb_ctx *ctx, xb_evaluated_law *law)
         {"whole",
          "distributions, including their shape, differ as much as a mean shift of",
          "the epistemic sd"}};
-    char text[128];
+    const int64_t draws = xb_distances_draws_a(law->outputs);
+    char text[160];
     for (int i = 0; i < XB_COUNT(what); i++) {
         const xb_gap gap = xb_distances_gap_get(law->outputs, what[i][0]);
         XB_TRY(say(ctx, next(law), "%s %s: %s", what[i][1],
-                   gap_text(text, sizeof text, &gap, what[i][2], gap.verdict),
+                   gap_text(text, sizeof text, &gap, what[i][2], gap.verdict, draws),
                    xb_verdict_name(gap.verdict)));
     }
     return XB_OK;
@@ -74,7 +88,7 @@ static xb_status describe_kl(xb_ctx *ctx, xb_evaluated_law *law, const char *fir
 
 static xb_status describe_predictive(xb_ctx *ctx, xb_evaluated_law *law)
 {
-    char text[128];
+    char text[160];
     if (!law->predictive)
         return say(ctx, next(law), "predicted probabilities (the means) differ by %.2g",
                    law->probability_gap);
@@ -83,7 +97,8 @@ static xb_status describe_predictive(xb_ctx *ctx, xb_evaluated_law *law)
     XB_TRY(say(ctx, next(law),
                "predictives, with the data's noise, differ as much as a mean shift of"
                " %s: %s",
-               gap_text(text, sizeof text, &whole, "their sd", verdict),
+               gap_text(text, sizeof text, &whole, "their sd", verdict,
+                        xb_distances_draws_a(law->predictive)),
                xb_verdict_name(verdict)));
     xb_number_with_error(text, sizeof text, law->nll_difference.value,
                          law->nll_difference.std_error);

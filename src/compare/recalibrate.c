@@ -43,7 +43,9 @@ static xb_status check(xb_ctx *ctx, const xb_scores *s)
 {
     if (xb_scores_classes(s) > 0 || xb_scores_target_count(s) > 1)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "recalibration needs exactly one target, of numbers");
+                       "recalibration needs exactly one target, of numbers; this model "
+                       "has %s",
+                       xb_scores_classes(s) > 0 ? "classes" : "several targets");
     if (xb_scores_points(s) >= LEAST) return XB_OK;
     const int64_t rows = xb_scores_points(s);
     return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s to recalibrate on: expected %d or more",

@@ -31,6 +31,9 @@ xb_status xb_settings_kind(xb_ctx *ctx, int *out, const char **rest, const char 
         *rest = text[length] ? text + length + 1 : text + length;
         return XB_OK;
     }
+    if (!text[length])
+        return xb_fail(ctx, XB_E_INPUT, "unknown %s '%s', expected one of %s", what, text,
+                       list_kinds(list, kinds));
     return xb_fail(ctx, XB_E_INPUT, "%s '%s': unknown %s '%.*s', expected one of %s",
                    what, text, what, (int)length, text, list_kinds(list, kinds));
 }

@@ -31,7 +31,8 @@ bool xb_reading_word(xb_reading *r)
     while (p < r->end && isspace((unsigned char)*p)) p++;
     size_t length = 0;
     while (p + length < r->end && !isspace((unsigned char)p[length])) length++;
-    if (length < sizeof r->word) /* no word we know is longer: cut so that it shows */
+    if (length <
+        sizeof r->word) /* known words fit; of a longer one the beginning shows */
         snprintf(r->word, sizeof r->word, "%.*s", (int)length, p);
     else
         snprintf(r->word, sizeof r->word, "%.*s...", (int)sizeof r->word - 4, p);

@@ -24,8 +24,9 @@ static bool block_at(const xb_net *net, int l)
            layer[2].kind == &xb_layer_maxpool && is_window(&layer[2].window, POOL, POOL);
 }
 
-/* A batchnorm whose input has parameters below it: then its gradient is always asked
- * for, and the convolution after it has somewhere to write its own. */
+/* Whether a batchnorm with parameters below it comes before layer l: then the gradient
+ * with respect to its input is always computed, and the convolution after it can write
+ * its own gradient there. */
 static bool norm_before(const xb_net *net, int l)
 {
     bool below = false;
@@ -68,7 +69,8 @@ static bool takes_over(const xb_pass *pass, int l)
            ops->fuses(&pass->run, layer);
 }
 
-/* (An activation over a linear layer is in place, so its output is the linear one's.) */
+/* An activation over a linear layer overwrites its input, so the linear layer can write
+ * the activation's output itself. */
 static void fuse_activations(xb_pass *pass)
 {
     for (int l = 0; l < pass->net->n_layer; l++) {

@@ -141,7 +141,12 @@ xb_status xb_train_gradient_noise(xb_ctx *ctx, xb_gradient_noise **out,
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s of gradients, expected 2 or more",
                        (long long)pairs, xb_plural(pairs, "pair", "pairs"));
     if (data->features != model->features || data->classes != model->classes)
-        return xb_fail(ctx, XB_E_ARGUMENT, "the data do not match the model's columns");
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "data of %lld features and %lld classes, expected %lld and %lld as "
+            "in the model",
+            (long long)data->features, (long long)data->classes,
+            (long long)model->features, (long long)model->classes);
     xb_gradient_noise *noise = xb_new(ctx, 1, sizeof *noise);
     if (!noise) return XB_E_MEMORY;
     xb_status status = measure_all(ctx, noise, model, data, &chosen, pairs);

@@ -29,7 +29,7 @@ static const preset presets[] = {
     {"paper",
      "10 epochs with one draw shared by a batch, Adam at a constant 1e-3, temperature "
      "exp:1000, initial sigma 0.05 through softplus; weights without noise stay fixed "
-     "after the first phase, and the prior's scale is the same for every layer",
+     "after ordinary training, and the prior's scale is the same for every layer",
      "the training of the paper's networks", use_paper},
 };
 

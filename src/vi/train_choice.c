@@ -273,7 +273,8 @@ static xb_status train_two(xb_ctx *ctx, xb_trained *one, xb_trained *deeper,
     return XB_OK;
 }
 
-/* As try_deeper() with a net that is trained already; counts need another one. */
+/* Works as try_deeper() does, with a deeper net that is trained already; for counts that
+ * net has another likelihood, so it is trained anew. */
 static xb_status deepen_by_ranks(xb_ctx *ctx, xb_trained *one, xb_trained *deeper,
                                  const xb_train_data *data, const xb_train_options *opt,
                                  bool traced, bool any)
@@ -288,7 +289,7 @@ static xb_status deepen_by_ranks(xb_ctx *ctx, xb_trained *one, xb_trained *deepe
     return won && any ? xb_likelihood_choose(ctx, one, data, opt, traced, true) : XB_OK;
 }
 
-/* Those who could be at work at a time must be as many as there are ranks. */
+/* There must be work for every rank: as many nets side by side as there are ranks. */
 static xb_status check_ranks(xb_ctx *ctx, int64_t nets)
 {
     const xb_comm *comm = ctx->comm;

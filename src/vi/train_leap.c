@@ -107,7 +107,7 @@ static xb_loss loss_of(const xb_trainer *t)
     return loss;
 }
 
-/* For the phases that it is for; 0: none. */
+/* The room for the phases that the backend can do in this way; 0: there is none. */
 static int64_t find_room(const xb_trainer *t, xb_leap *leap)
 {
     int64_t most = 0;
@@ -235,7 +235,7 @@ static bool is_able(const xb_trainer *t)
     return t->leap && t->leap->able[t->place.phase] && !t->leap->broken && !t->dealt;
 }
 
-/* Layer by layer, as everywhere else. */
+/* One step layer by layer, as without a leap. */
 static xb_status one_step(xb_trainer *t)
 {
     XB_TRY(xb_trainer_move(t));
@@ -304,5 +304,5 @@ bool xb_leap_epoch(xb_trainer *t, int64_t epoch)
 void xb_leap_done(xb_trainer *t)
 {
     t->seen = NULL;
-    t->ordered = false; /* the order that broke off is made again */
+    t->ordered = false; /* the order of an epoch that broke off is made again */
 }

@@ -38,8 +38,10 @@ static xb_status choose_likelihood(xb_ctx *ctx, xb_model *m, const xb_train_data
                         : classes      ? XB_LIKELIHOOD_SOFTMAX
                                        : XB_LIKELIHOOD_GAUSSIAN;
     if (classes == (m->likelihood == XB_LIKELIHOOD_SOFTMAX)) return XB_OK;
-    return xb_fail(ctx, XB_E_ARGUMENT, "likelihood %s does not suit a target of %s",
-                   xb_likelihood_name(m->likelihood), classes ? "classes" : "numbers");
+    return xb_fail(ctx, XB_E_ARGUMENT, "likelihood %s does not suit a target of %s%s",
+                   xb_likelihood_name(m->likelihood), classes ? "classes" : "numbers",
+                   classes ? ", which expects softmax"
+                           : ": learn the target as classes, or choose another");
 }
 
 static const char STANDARD_DENSE[] = "dense 50, relu";

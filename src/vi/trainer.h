@@ -89,8 +89,8 @@ struct xb_trainer {
     double *trace;                 /* [epochs][XB_TRACE_COLUMNS] */
     double last[XB_TRACE_COLUMNS]; /* values of the last step; NAN: does not apply */
     bool stopped;                  /* stopped by on_epoch, which keeps the model */
-    bool
-        traced; /* anyone will read it: sigma's median takes a per cent of a small step */
+    bool traced; /* whether anyone will read the trace: computing sigma's median for it
+                    takes a per cent of a small step */
     /* what can be made again */
     float *sigma;      /* B [p], 0 where fixed */
     float *gradient;   /* B [n_theta] */
@@ -130,8 +130,8 @@ struct xb_trainer {
 /* trainer.c. The model is borrowed; its nets, law and scales are set. */
 xb_status xb_trainer_build(xb_ctx *ctx, xb_trainer **out, const xb_model *model,
                            const xb_train_data *data, const xb_train_options *opt);
-/* train.c: xb_trainer_create() but for the beginning, which may go over all rows: nothing
- * is loaded or trained, and only what was planned can be asked. */
+/* train.c: xb_trainer_create() without its first part, which may read all rows: nothing
+ * is loaded or trained, and only what was planned can be asked for. */
 xb_status xb_trainer_make(xb_ctx *ctx, xb_trainer **out, const xb_train_data *data,
                           const xb_train_options *opt);
 /* Checks that the estimator suits the model's law and net. */

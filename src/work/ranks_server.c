@@ -59,8 +59,8 @@ void xb_rank_compare_inputs(xb_ranks *r)
     }
 }
 
-/* A rank that ends says so and waits for the word to; a process that is not there any
- * more without it has died. */
+/* A rank that ends reports it and waits for permission; a process that is gone without
+ * permission has died. */
 void xb_rank_watch(xb_ranks *r)
 {
     char why[80];
@@ -140,7 +140,7 @@ static int longest_rest(const xb_ranks *r)
 static void *serve(void *arg)
 {
     enum { QUICK = 50 };          /* microseconds */
-    const double patience = 0.02; /* seconds between two looks at who lives */
+    const double patience = 0.02; /* seconds between two checks of the other processes */
     xb_ranks *r = arg;
     int from, rest = QUICK;
     double watched = xb_os_seconds();

@@ -254,8 +254,8 @@ static void judge_width(xb_judgement *j, const xb_evidence *e)
            "Counted beyond two standard errors, for device and mixture, at all depths%s. "
            "If all weights shared the output equally, KL would fall to a quarter. In the "
            "theory the relevant number is n_eff, the number of weights that share the "
-           "output: the mixture's KL scatters by a factor of %.2g around its best power "
-           "of n_eff, and of %.2g around that of the width.",
+           "output: the mixture's KL scatters by a factor of %.2g around a fitted power "
+           "of n_eff, and of %.2g around a fitted power of the width.",
            steps < enough ? " (too few to decide)" : "",
            xb_evidence_fact(e, "bimodal_scatter_n_eff").value,
            xb_evidence_fact(e, "bimodal_scatter_width").value);

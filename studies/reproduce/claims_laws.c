@@ -122,8 +122,8 @@ static void judge_bimodal_further(xb_judgement *j, const xb_evidence *e)
     double bimodal = xb_evidence_fact(e, "kl_bimodal").value;
     xb_judge_at_least(j, (xb_estimate){bimodal / device, 0}, much);
     xb_judge_unclear_if_made_up(j, e);
-    xb_say(j->number, sizeof j->number, "KL %.3g against %.3g: %.1f times", bimodal,
-           device, bimodal / device);
+    xb_say(j->number, sizeof j->number, "KL %.3g (mixture), %.3g (device): %.1f times",
+           bimodal, device, bimodal / device);
     xb_say(j->why, sizeof j->why,
            "The paper does not give the mixture's numbers; ours has its modes at ±0.9 "
            "standard deviations. We read \"much\" as %g times or more.%s",
@@ -192,7 +192,7 @@ static void judge_nearer_than_mtj(xb_judgement *j, const xb_evidence *e)
     double mtj = xb_law_kl_gaussian(e->mtj);
     xb_judge_at_most(j, (xb_estimate){kl / mtj, 0}, 1);
     xb_judge_unclear_if_made_up(j, e);
-    xb_say(j->number, sizeof j->number, "KL %.3g against the MTJ's %.3g nats", kl, mtj);
+    xb_say(j->number, sizeof j->number, "KL %.3g nats, the MTJ's %.3g", kl, mtj);
     xb_say(j->why, sizeof j->why, "The ECRAM's KL is %.0f %% of the MTJ's (Fig. 1).%s",
            100 * kl / mtj, stand_in_words(e));
 }

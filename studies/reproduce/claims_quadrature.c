@@ -83,10 +83,11 @@ static void judge_errors(xb_judgement *j, const xb_evidence *e)
     double kl = late_median(k, "legendre") / late_median(k, "paper_split");
     /* the rule must be better for both */
     xb_judge_at_least(j, (xb_estimate){fmin(variance, kl), 0}, 1);
-    xb_say(j->number, sizeof j->number,
-           "true error: variance %.1g (Gauss-Legendre %.1g), KL %.1g (%.1g)",
-           late_median(v, "paper_split"), late_median(v, "legendre"),
-           late_median(k, "paper_split"), late_median(k, "legendre"));
+    xb_say(
+        j->number, sizeof j->number,
+        "true error: variance %.1g (Gauss-Legendre %.1g), KL %.1g (Gauss-Legendre %.1g)",
+        late_median(v, "paper_split"), late_median(v, "legendre"),
+        late_median(k, "paper_split"), late_median(k, "legendre"));
     xb_say(j->why, sizeof j->why,
            "The trapezoid around 0 leaves a floor, %.2g in the variance and %.2g in KL, "
            "which more points do not lower and which a change between orders does not "
@@ -158,7 +159,7 @@ static const xb_claim_kind kinds[] = {
     {2, "steps-kl",
      "For the KL to a Gaussian it converges faster, too, by the same measure.",
      "squared change between orders (bottom)", judge_kl_steps},
-    {2, "true-error", "So the custom rule converges faster to the true variance and KL.",
+    {2, "true-error", "The custom rule converges faster to the true variance and KL.",
      "in words", judge_errors},
     {2, "two-points",
      "Two points integrate any cross entropy with a Gaussian to machine precision.",

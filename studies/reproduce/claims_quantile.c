@@ -25,7 +25,7 @@ static void judge_whole(xb_judgement *j, const xb_evidence *e)
     double direct = xb_table_at(t, row, "direct");
     double corrected = xb_table_at(t, row, "corrected");
     xb_judge_at_least(j, (xb_estimate){direct / corrected, 0}, 1);
-    xb_say(j->number, sizeof j->number, "largest error in u: %.2g against %.2g",
+    xb_say(j->number, sizeof j->number, "largest error in u: corrected %.2g, direct %.2g",
            corrected, direct);
     xb_say(j->why, sizeof j->why,
            "At degree %d the corrected fit is %.0f times as accurate. A polynomial in "
@@ -49,7 +49,7 @@ static void judge_edge(xb_judgement *j, const xb_evidence *e)
     if (!t) return;
     double direct = largest_gap(t, "direct"), corrected = largest_gap(t, "corrected");
     xb_judge_at_least(j, (xb_estimate){direct / corrected, 0}, 1);
-    xb_say(j->number, sizeof j->number, "largest error in x: %.2g against %.2g",
+    xb_say(j->number, sizeof j->number, "largest error in x: corrected %.2g, direct %.2g",
            corrected, direct);
     xb_say(j->why, sizeof j->why,
            "Errors below u = 0.01, on a support of half-width 1. The correction fails "

@@ -131,7 +131,8 @@ static void judge_outside(xb_judgement *j, const xb_evidence *e)
     xb_estimate inside = xb_evidence_fact(e, "coverage95"),
                 outside = xb_evidence_fact(e, "coverage95_out");
     xb_judge_at_least(j, outside, nominal);
-    xb_say(j->number, sizeof j->number, "95 %% intervals contain %s outside, %s inside",
+    xb_say(j->number, sizeof j->number,
+           "95 %% intervals hold %s of the data outside, %s inside",
            xb_show_estimate(outside).text, xb_show_estimate(inside).text);
     xb_say(j->why, sizeof j->why,
            "Beyond |x| = 1, the epistemic sd grows from %.2g to %.2g and the error to "

@@ -101,13 +101,14 @@ static xb_status power_facts(const about *a)
 {
     power_law width = fit_power(a, width_at), n_eff = fit_power(a, n_eff_at);
     if (isnan(width.power) || isnan(n_eff.power)) return XB_OK;
-    XB_TRY(add_fact(a, "scatter_width", width.scatter, width.scatter_error,
-                    "factor by which KL scatters around its best power of the width "
-                    "(%.2f), %lld nets of all depths",
-                    width.power, (long long)width.n));
+    XB_TRY(
+        add_fact(a, "scatter_width", width.scatter, width.scatter_error,
+                 "factor by which KL scatters around width^p with the fitted p = %.2f, "
+                 "%lld nets of all depths",
+                 width.power, (long long)width.n));
     return add_fact(a, "scatter_n_eff", n_eff.scatter, n_eff.scatter_error,
-                    "factor by which KL scatters around its best power of n_eff (%.2f; "
-                    "theory: -2), the number of weights that share the output",
+                    "factor by which KL scatters around n_eff^p with the fitted p = %.2f "
+                    "(theory: -2); n_eff is the number of weights that share the output",
                     n_eff.power);
 }
 

@@ -137,7 +137,7 @@ static xb_status gap_fact(xb_ctx *ctx, xb_study *study, const xb_net_cells_setup
     if (matter > 0)
         snprintf(most, sizeof most, " (all with n_eff below %.2g)", n_eff * 1.05);
     return xb_study_add_fact(ctx, study, name, gap.value, gap.std_error,
-                             "%s: %s, largest change (width %lld, depth %lld); "
+                             "%s: largest change of the %s (width %lld, depth %lld); "
                              "significant in %lld of %lld nets, above %g in %lld%s",
                              xb_net_cells_law_name(law), kind->words,
                              (long long)cells->cell[worst].width,

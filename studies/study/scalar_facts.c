@@ -54,7 +54,7 @@ static const struct score_fact {
      "trained with the device law: mean epistemic sd outside"},
     {"rmse_literal", XB_SCALAR_LITERAL, "rmse",
      "RMSE in range with the paper's literal setting (softplus, sigma 0.05, one draw per "
-     "batch, 10 epochs of VI after 100 of MLE, T = exp(-i/1000))"},
+     "batch, 10 epochs after 100 of ordinary training, temperature exp(-i/1000))"},
     {"nll_literal", XB_SCALAR_LITERAL, "nll", "literal setting: NLL in range"},
     {"coverage95_literal", XB_SCALAR_LITERAL, "coverage95",
      "literal setting: coverage in range"},
