@@ -13,8 +13,8 @@ static xb_status take_widths(cli_session *s, xb_weight_cells **out,
     const int64_t n = xb_device_trace_count(device);
     if (n < 2 || n > MOST)
         return xb_fail(s->ctx, XB_E_INPUT,
-                       "%s: read noise at %lld %s: expected 2 to %d, from one end of the"
-                       " range to the other",
+                       "%s: read noise at %lld %s, expected 2 to %d: make the device file"
+                       " from traces of states over the whole range",
                        path, (long long)n, xb_plural(n, "state", "states"), MOST);
     for (int64_t i = 0; i < n; i++) {
         const xb_device_trace t = xb_device_trace_at(device, i);

@@ -59,17 +59,22 @@ static int64_t find_column(const cli_session *s, const xb_frame *frame, campaign
 
 /* Names the columns that there are instead. */
 static cli_exit no_column(cli_session *s, const xb_frame *frame, const char *path,
-                          const char *given, const char *option)
+                          campaign_column c)
 {
     char names[512] = "", shown[CLI_SHOWN];
+    const char *given = cli_text(&s->args, known[c].option, NULL);
     size_t used = 0;
     for (int64_t i = 0; i < xb_frame_feature_count(frame) && used < sizeof names; i++)
         used +=
             (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                              cli_shown(shown, xb_frame_feature_name(frame, i)));
+    if (given)
+        return cli_fail(s, CLI_USAGE,
+                        "%s: there is no column '%s' for --%s; the columns are %s", path,
+                        given, known[c].option, names);
     return cli_fail(s, CLI_USAGE,
-                    "%s: there is no column '%s' for --%s; the columns are %s", path,
-                    given, option, names);
+                    "%s: no column says %s: name it with --%s COLUMN; the columns are %s",
+                    path, known[c].what, known[c].option, names);
 }
 
 static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame *frame,
@@ -77,12 +82,8 @@ static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame
 {
     for (int c = 0; c < COLUMNS; c++) {
         at[c] = find_column(s, frame, (campaign_column)c);
-        const char *given = cli_text(&s->args, known[c].option, NULL);
-        if (at[c] < 0 && given) return no_column(s, frame, path, given, known[c].option);
-        if (at[c] < 0 && c != PROGRAMMED)
-            return cli_fail(s, CLI_USAGE,
-                            "%s: no column says %s: name it with --%s COLUMN", path,
-                            known[c].what, known[c].option);
+        if (at[c] < 0 && (c != PROGRAMMED || cli_flag(&s->args, known[c].option)))
+            return no_column(s, frame, path, (campaign_column)c);
     }
     return CLI_DONE;
 }
@@ -365,7 +366,8 @@ static const cli_option options[] = {
     {"sample-interval", 0, CLI_TEXT, "TIME",
      "traces: time between samples, in s or e.g. 2.5ms", 0, 0},
     {"sample-rate", 0, CLI_TEXT, "RATE", "traces: samples per second, e.g. 400Hz", 0, 0},
-    {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductance [S]", 0, 0},
+    {"unit", 0, CLI_TEXT, "UNIT", "unit of the conductances in the file, e.g. uS [S]", 0,
+     0},
     {"output", 'o', CLI_OUTPUT, "FILE", "device file to write (JSON); -: stdout", 0, 0},
     {"report", 0, CLI_OUTPUT, "DIR",
      "folder for a page with figures and tables; created if missing", 0, 0},

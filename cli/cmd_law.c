@@ -232,7 +232,7 @@ void cli_help_families(FILE *out)
 
 static const cli_option options[] = {
     {"quantile", 0, CLI_MASSES, "U,..",
-     "quantile of each probability U; 1-1e-20 is exact", 0, 0},
+     "quantile of each probability U; for the upper tail write e.g. 1-1e-20", 0, 0},
     {"cdf", 0, CLI_NUMBERS, "X,..", "probability below X, for each X", 0, 0},
     {"pdf", 0, CLI_NUMBERS, "X,..", "density at X, for each X", 0, 0},
     {"rule", 0, CLI_COUNT, "N", "Gauss rule of N points with the law as weight", 1,

@@ -205,12 +205,11 @@ static const cli_option options[] = {
      "print the predicted KL only, without a measured one beside it", 0, 0},
     CLI_BACKEND_OPTION,
     {"reads", 0, CLI_COUNT, "N",
-     "number of reads per prediction, for the verdict on reads as draws [100]", 1, 1e9},
+     "number of reads of a device per prediction; the line 'draws' says what they are "
+     "worth [100]",
+     1, 1e9},
     {"read-interval", 0, CLI_TEXT, "TIME",
-     "time between reads, for the verdict on reads as draws, in s or e.g. 50ms [the "
-     "trace's"
-     " interval]",
-     0, 0},
+     "time between these reads, in s or e.g. 50ms [the trace's interval]", 0, 0},
 };
 
 static const cli_title titles[] = {

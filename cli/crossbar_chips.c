@@ -83,9 +83,9 @@ static void show_kept(const xb_chips *chips)
     char text[64];
     if (isnan(loss)) return;
     cli_format_value(text, sizeof text, fabs(loss), fabs(loss) < 99.5 ? 2 : 4);
-    printf("  NLL: %.0f of %.0f chips (at least 90 %%) %s %s nats\n",
-           n * xb_chips_yield(chips, "nll", loss), n,
-           loss < 0 ? "are better than digital by at least" : "lose at most", text);
+    printf("  NLL: at a yield of 90 %%, %s %s nats (%.0f of %.0f chips)\n",
+           loss < 0 ? "chips are better than digital by at least" : "chips lose at most",
+           text, n * xb_chips_yield(chips, "nll", loss), n);
 }
 
 static void show_all_together(const cli_case *all, const xb_assay_result *digital,

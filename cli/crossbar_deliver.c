@@ -108,10 +108,13 @@ static cli_exit print_text(const crossbar_job *job, const xb_analog *analog)
         cli_show_sweep_chips(run->cases, run->sweep.count, run->sweep.key);
     }
     const uint64_t chip = crossbar_analog_options(job).chip;
-    printf("\n  ±: Monte Carlo error over reads of chip %llu; 'off': root mean square"
-           " over\n  inputs, in epistemic sds; converters calibrated on %s\n",
-           (unsigned long long)chip,
-           cli_text(args, "calibration", "the inputs of the data itself"));
+    printf(
+        "\n  ±: Monte Carlo error over reads of chip %llu; off: how far outputs are from"
+        " the\n  digital model's, root mean square over inputs, noise included, in"
+        " epistemic\n  sds; same: without noise, all three are within %g (--tolerance);"
+        " converters\n  calibrated on %s\n",
+        (unsigned long long)chip, cli_number(args, "tolerance", 0.1),
+        cli_text(args, "calibration", "the inputs of the data itself"));
     cli_show_chips(job->cases, job->n_cases, xb_assay_digital(job->assay), chip);
     if (!xb_array_differs(job->array))
         printf("  nothing on this array differs from chip to chip\n");

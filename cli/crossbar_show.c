@@ -81,6 +81,13 @@ static void case_cell(const void *arg, int row, int column, char *out, size_t si
     }
 }
 
+/* Rounds a number of reads up to two digits, since it is an estimate. */
+static double two_digits(double reads)
+{
+    const double unit = fmax(1, pow(10, floor(log10(reads)) - 1));
+    return unit * ceil(reads / unit);
+}
+
 /* If verdicts are "cannot tell": the largest number of reads that one of them needs. */
 static void show_needed(const cli_case *cases, int count)
 {
@@ -94,7 +101,7 @@ static void show_needed(const cli_case *cases, int count)
         printf("\n  cannot tell: more than %.0e reads would be needed\n", XB_DRAWS_MAX);
     else if (needed > 0)
         printf("\n  cannot tell: too few reads; about %.0f would tell (--reads)\n",
-               needed);
+               two_digits(needed));
 }
 
 void cli_show_cases(const cli_case *cases, int count, const xb_assay_result *digital,

@@ -249,12 +249,13 @@ xb_status cli_demo_noise(cli_demo *d, const xb_fit *fit)
     char caption[320];
     char *command = fit_command(d);
     if (!command) return XB_E_MEMORY;
-    snprintf(caption, sizeof caption,
-             "The trace and the part that the law describes; its samples with the fitted "
-             "densities; its quantiles against those of the chosen law, %s, whose "
-             "distribution function differs by at most %.2g; its spectrum and "
-             "autocorrelation.",
-             xb_fit_family_name(f), xb_fit_family_ks(f));
+    snprintf(
+        caption, sizeof caption,
+        "The trace and the part that the law describes; its samples with the fitted "
+        "densities; its quantiles against those of the chosen law, %s, whose "
+        "distribution function differs from theirs by at most %.2g; the spectrum and the "
+        "autocorrelation.",
+        xb_fit_family_name(f), xb_fit_family_ks(f));
     cli_demo_section(d, "noise", "The noise and its law");
     show_series(d);
     show_sample(d, fit);

@@ -226,7 +226,7 @@ void cli_show_design(const xb_design *d, const char *keep, double yield)
            (long long)xb_design_reads(d), (long long)xb_design_chips(d));
     if (yield < 1)
         printf("  scores are averages over the best %.0f %% of the chips\n", 100 * yield);
-    printf("  %lld designs of %lld different %s, of which %lld %s read on all chips\n",
+    printf("  %lld designs on %lld %s, of which %lld %s read on all chips\n",
            (long long)xb_design_count(d), (long long)xb_design_array_count(d),
            xb_plural(xb_design_array_count(d), "array", "arrays"),
            (long long)xb_design_finalist_count(d),

@@ -121,6 +121,16 @@ static void add_finding(xb_page *page, const xb_device *d)
                                   matters ? "state matters" : "all states alike", text});
 }
 
+static const char campaign_caption[] =
+    "Measured values with one standard error, as far as they were measured: spread and "
+    "mean shift over time for some states, named by their conductance; spread by state; "
+    "programming error; quantiles of how far cells have moved, against those of a normal "
+    "law; width of the read noise.";
+
+static const char traces_caption[] =
+    "Width (standard deviation) of the read noise in the stationary part of each trace, "
+    "with one standard error, against the conductance of the state.";
+
 static xb_status fill(xb_ctx *ctx, xb_page *page, const xb_device *d, const char *dir)
 {
     xb_status status = XB_OK;
@@ -129,16 +139,15 @@ static xb_status fill(xb_ctx *ctx, xb_page *page, const xb_device *d, const char
     xb_page_section(page, "device", "The device");
     if (xb_device_state_count(d) > 1) add_finding(page, d);
     xb_page_figure(
-        page, &(xb_page_figure_info){
-                  .svg = svg,
-                  .alt = "Spread and shift of programmed cells over time and by state,"
-                         " programming error, shape, and width of the read noise, as far"
-                         " as they were measured.",
-                  .caption = "Measured values with one standard error, as far as they "
-                             "were measured: spread and mean shift over time for some "
-                             "states, named by their conductance; spread by state; "
-                             "programming error; how cells have moved against a normal "
-                             "law; width of the read noise."});
+        page,
+        &(xb_page_figure_info){
+            .svg = svg,
+            .alt = xb_device_state_count(d) > 0
+                       ? "Spread and shift of programmed cells over time and by "
+                         "state, programming error, shape, and width of the read "
+                         "noise, as far as they were measured."
+                       : "Width of the read noise against conductance.",
+            .caption = xb_device_state_count(d) > 0 ? campaign_caption : traces_caption});
     free(svg);
     xb_page_section(page, "numbers", "All numbers");
     if (xb_device_state_count(d) > 0)
@@ -157,16 +166,20 @@ static xb_status write_page(xb_ctx *ctx, const xb_device *d, const char *dir,
     const int64_t more = xb_device_trace_count(d) - (xb_device_state_count(d) == 0);
     const int used = snprintf(title, sizeof title, "Device measured in %.200s", source);
     if (more > 0)
-        snprintf(title + used, sizeof title - (size_t)used, " and %lld %s",
-                 (long long)more, xb_plural(more, "trace", "traces"));
+        snprintf(title + used, sizeof title - (size_t)used, " and %lld %s%s",
+                 (long long)more, xb_device_state_count(d) > 0 ? "" : "more ",
+                 xb_plural(more, "trace", "traces"));
     snprintf(cells, sizeof cells, "%lld", (long long)xb_device_cells(d));
     xb_status status =
         xb_page_create(ctx, &page, title,
-                       "A number after ± is one standard error; that of a spread comes"
-                       " from the fourth moment of the readings.");
+                       xb_device_state_count(d) > 0
+                           ? "A number after ± is one standard error; that of a spread "
+                             "comes from the fourth moment of the readings."
+                           : "A number after ± is one standard error; it allows for the "
+                             "correlation of the readings.");
     if (status != XB_OK) return status;
     xb_page_summary(page, "What was found");
-    xb_page_provenance(page, "cells", cells);
+    if (xb_device_cells(d) > 0) xb_page_provenance(page, "cells", cells);
     char *path = cli_join(dir, PAGE, ".html");
     status = path ? fill(ctx, page, d, dir) : XB_E_MEMORY;
     if (status == XB_OK) status = xb_page_write(ctx, page, path);

@@ -54,7 +54,7 @@ static cli_exit read_all(cli_session *s, recordings *r, int campaign)
             if (r->each[i].label == r->each[k].label)
                 return cli_fail(s, CLI_USAGE,
                                 "%s and %s both name state %g: the last number in a "
-                                "file's name is its state",
+                                "file's name is its state; rename one of them",
                                 r->each[k].source, r->each[i].source, r->each[i].label);
     return code;
 }
@@ -98,8 +98,8 @@ static void round_numbers(char *out, size_t size, const char *text)
 
 static void grid_cell(const void *arg, int row, int column, char *out, size_t size)
 {
-    static const char *const head[] = {"state",       "conductance", "width, sd",
-                                       "independent", "fits",        "law"};
+    static const char *const head[] = {
+        "state", "conductance", "width, sd", "independent samples", "law fits", "law"};
     const xb_device *d = arg;
     if (row == 0) {
         snprintf(out, size, "%s", head[column]);

@@ -71,6 +71,26 @@ static void *json_memory(size_t size)
     _Exit(CLI_FAILED); /* other threads may be running */
 }
 
+/* Names the topics, since `crossbayes help` takes them as well as commands. */
+static cli_exit unknown_topic(const char *word)
+{
+    const char *names[CLI_COUNT_OF(cli_commands)];
+    char topics[256] = "";
+    size_t used = 0;
+    for (int i = 0; i < CLI_COUNT_OF(cli_commands); i++) names[i] = cli_commands[i]->name;
+    const char *nearest = cli_nearest(word, names, CLI_COUNT_OF(cli_commands));
+    if (nearest)
+        return cli_misuse(NULL, "unknown command '%s', did you mean '%s'?", word,
+                          nearest);
+    for (int i = 0; i < cli_topic_count && used < sizeof topics; i++)
+        used += (size_t)snprintf(topics + used, sizeof topics - used, "%s%s",
+                                 i ? ", " : "", cli_topic_at(i)->name);
+    return cli_misuse(NULL,
+                      "help: '%s' is neither a command nor one of the topics %s "
+                      "(crossbayes --help lists the commands)",
+                      word, topics);
+}
+
 static cli_exit help_on(const char *word)
 {
     static char help_option[] = "--help";
@@ -86,7 +106,7 @@ static cli_exit help_on(const char *word)
     if (nearest)
         return cli_misuse(NULL, "unknown help topic '%s', did you mean '%s'?", word,
                           nearest);
-    return unknown_command(word);
+    return unknown_topic(word);
 }
 
 static void print_version(void) { printf("crossbayes %s\n", xb_version()); }
@@ -100,7 +120,9 @@ int main(int argc, char **argv)
     const char *word = argv[1];
     bool help = strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 ||
                 strcmp(word, "-h") == 0;
-    if (help && argc == 2) return say(print_commands);
+    bool again =
+        argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+    if (help && (argc == 2 || again)) return say(print_commands);
     if (strcmp(word, "--version") == 0) return say(print_version);
     if (help) return help_on(argv[2]);
     const cli_command *command = find_command(word);

@@ -117,20 +117,19 @@ static void print_layers(const plan_job *job, const xb_plan *plan)
 
 static void print_weights(const plan_job *job, const xb_plan *plan)
 {
-    printf("\n  %-15s", "largest shares");
+    printf("\n  %-20s", "largest shares");
     for (int i = 0; i < xb_plan_weight_count(plan); i++) {
         const xb_plan_weight w = xb_plan_weight_at(plan, i);
         const double percent = 100 * w.share;
-        printf("%s%s[%lld] %.*f %%", i ? ", " : "     ",
-               xb_net_tensor_at(job->net, w.tensor)->name, (long long)w.element,
-               percent < 9.95 ? 1 : 0, percent);
+        const xb_tensor *t = xb_net_tensor_at(job->net, w.tensor);
+        printf("%slayer %lld %s[%lld] %.*f %%", i ? ", " : "", (long long)t->layer + 1,
+               strchr(t->name, '.') + 1, (long long)w.element, percent < 9.95 ? 1 : 0,
+               percent);
     }
-    int n = largest_cumulant(plan);
-    printf("\n  leading cumulant    %s: %.0f %% of the rule of thumb, %.2g nats%s\n",
-           cumulant_name(n),
-           xb_plan_rule(plan) > 0 ? 100 * xb_plan_rule_part(plan, n) / xb_plan_rule(plan)
-                                  : 0,
-           xb_plan_rule(plan),
+    const int n = largest_cumulant(plan);
+    const double rule = xb_plan_rule(plan);
+    printf("\n  rule of thumb       KL %.2g nats, %.0f %% of it from %s%s\n", rule,
+           rule > 0 ? 100 * xb_plan_rule_part(plan, n) / rule : 0, cumulant_name(n),
            xb_plan_n_eff(plan) < SOUND_N_EFF ? " (few weights: unreliable)" : "");
 }
 
@@ -172,8 +171,8 @@ static void print_advice(const plan_job *job, const xb_plan *plan)
             lower_bounds(job->law)
                 ? "Both values are lower bounds: the law has no sixth moment, and its "
                   "far tail adds to the KL outside the range of these densities."
-                : "Few weights make hidden units whose shape matters: rely on the "
-                  "measured value alone.");
+                : "The predicted KL is unreliable, since few weights make up some hidden "
+                  "units: rely on the measured KL.");
     if (used == 0) return;
     printf("  ");
     cli_print_words(text, 2, true);

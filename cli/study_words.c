@@ -37,17 +37,20 @@ static const cli_study_figure figures[] = {
     {"laws", "Three laws compared", "scalar", "_gaps", 1,
      "Change of the net's mean and standard deviation over x when device or bimodal noise"
      " replaces Gaussian noise, with error bars.",
-     "What changes when the weights' noise is not Gaussian, with two Monte Carlo errors "
-     "(the grey band counts as the same): the largest change of a mean, in epistemic "
-     "sds, is {gap_mean_device_largest} under the device's law and "
+     "What changes when the weights' noise is not Gaussian: the bands are two Monte "
+     "Carlo errors wide on each side, and changes inside the grey band count as none. "
+     "The "
+     "largest change of a mean, in epistemic sds, is {gap_mean_device_largest} under the "
+     "device's law and "
      "{gap_mean_bimodal_largest} under the bimodal law."},
     {"energy", "How wide is wide enough", "energy", "", 0,
      "KL(law‖Gaussian) of the output over the width of trained nets, a line for each"
      " depth, a panel for device and bimodal noise.",
      "How far each trained net's output is from that of the same net with Gaussian "
-     "weights, with two standard errors; dashed lines are the theory, which has no free "
-     "parameter. The device's law itself is {law_device} nats away, the widest nets "
-     "{device_kl_widest}."},
+     "weights, with two standard errors. Dashed lines are the theory, which has no free "
+     "parameter; the dotted line is the KL between two runs with Gaussian "
+     "weights, which is chance alone. The device's law itself is {law_device} nats away, "
+     "the widest nets {device_kl_widest}."},
     {NULL, NULL, "energy", "_n_eff", NO_FINDING,
      "The same KL divergences over the effective number of weights that share the"
      " output's variance, with the theory as a line.",
@@ -77,7 +80,7 @@ static const cli_study_figure figures[] = {
      " three ways to use the states of its devices, and how far each state spreads.",
      "An array that relaxes as measured on its device, {chips} chips with one standard "
      "error; the grey part lies beyond the {measured_s} s that were measured and is "
-     "extrapolated in the logarithm of time."},
+     "extrapolated in the logarithm of time. Losses below 0.01 nats are drawn at 0.01."},
 };
 
 int cli_study_figure_count(void) { return CLI_COUNT_OF(figures); }
@@ -96,11 +99,12 @@ xb_fact cli_study_fact(const xb_study *study, const char *name, size_t size)
 
 static void put_fact(FILE *out, xb_fact fact)
 {
+    const bool is_whole = fact.value == round(fact.value) && fabs(fact.value) < 1e9;
     char text[64];
     if (fact.std_error > 0)
         xb_number_with_error(text, sizeof text, fact.value, fact.std_error);
     else
-        snprintf(text, sizeof text, "%.3g", fact.value);
+        snprintf(text, sizeof text, is_whole ? "%.0f" : "%.3g", fact.value);
     fputs(isnan(fact.value) ? "(unknown)" : text, out);
 }
 

@@ -19,7 +19,9 @@ static void print_law(FILE *out)
         fprintf(out, "  %-13s%s\n", xb_law_family_name(i), xb_law_family_about(i));
     fprintf(out,
             "\n"
-            "  mtj:B=0.15,w=0.5        w: weight of the peak, B: its width\n"
+            "  mtj:B=0.15,w=0.5        w: weight of the peak, B: its width; A, C: "
+            "factors of\n"
+            "                          peak and parabola, which follow from B and w\n"
             "  ecram:B=0.1,w=0.6\n"
             "  bimodal:m=0.9           m: position of the modes, 0 to 0.999999\n"
             "  student:nu=5            nu: degrees of freedom, 2.05 or more\n"
@@ -62,7 +64,7 @@ static void print_prior(FILE *out)
         "PRIOR: the prior distribution of a random weight\n"
         "\n"
         "  normal:mean=0,sd=1      Gaussian\n"
-        "  laplace:b=1             density exp(-|x|/b) / 2b\n"
+        "  laplace:b=1             density exp(-|x|/b) / (2b)\n"
         "  mixture:pi=0.5,s1=1,s2=0.01\n"
         "                          pi N(0, s1^2) + (1 - pi) N(0, s2^2)\n"
         "\n"

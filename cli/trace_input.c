@@ -70,8 +70,8 @@ static cli_exit interval_of(cli_session *s, double *interval, const double *time
                         xb_ctx_message(s->ctx),
                         cli_flag(&s->args, "time")
                             ? ""
-                            : "; --column with --sample-rate ignores this column, and"
-                              " crossbayes device takes readings of many cells");
+                            : "; to ignore this column, give --column and --sample-rate;"
+                              " for readings of many cells, use crossbayes device");
     *interval *= unit_in(name);
     return CLI_DONE;
 }

@@ -81,12 +81,13 @@ cli_exit cli_trace_interval(cli_session *s, double *interval);
          0,                                                                              \
          CLI_COUNT,                                                                      \
          "S",                                                                            \
-         "reads per prediction, for the verdict on reads as draws [100]",                \
+         "number of reads of a device per prediction; the line 'draws' says what they "  \
+         "are worth [100]",                                                              \
          1,                                                                              \
          1e9},                                                                           \
     {                                                                                    \
         "read-interval", 0, CLI_TEXT, "TIME",                                            \
-            "time between reads, for that verdict [the sample interval]", 0, 0           \
+            "time between these reads [the sample interval]", 0, 0                       \
     }
 
 cli_exit cli_trace_read(cli_session *s, cli_trace *out, const char *path);

@@ -123,7 +123,7 @@ static const finding_case cases[] = {
     {"quantile", make_quantile, xb_find_quantile, 0, 0, false, false,
      BOTH("accurate", "not accurate", "cannot tell"), LIMITS},
     {"energy", make_energy, xb_find_energy, 0, 3, true, false, SHAPE,
-     BOTH("does not matter in", "Shape matters in", "may or may not matter in")},
+     BOTH("does not matter from", "noise matters up to", "may or may not matter at")},
     {"narrow", make_narrow, xb_find_narrow, 0, 3, false, false, SHAPE,
      BOTH("does not matter even", "Shape matters in", "may or may not matter in")},
     {"learnt", make_scalar, xb_find_scalar, 0, 2, false, true,
@@ -228,7 +228,7 @@ static void gaussian_label_and_sentence_agree(void **state)
     static const finding_case c = {
         .name = "laws",
         .word = BOTH("Gaussian", "not Gaussian", "cannot tell"),
-        .says = BOTH("A Gaussian fits these samples", "No Gaussian made these samples",
+        .says = BOTH("A Gaussian fits these samples", "These samples are not Gaussian",
                      "neither confirm a Gaussian nor rule it out")};
     for (int i = 0; i < 7 * 7 * 4 * 2; i++) {
         double pi = p[i % 7], ni = n[i / 7 % 7];

@@ -80,7 +80,7 @@ static void gaussian_or_not(void **state)
 {
     (void)state;
     check_laws(1e-9, 0, 1e5, XB_FINDING_DIFFERS, "p < 0.001");
-    check_laws(1e-9, 0, 20, XB_FINDING_DIFFERS, "No Gaussian");
+    check_laws(1e-9, 0, 20, XB_FINDING_DIFFERS, "are not Gaussian");
     check_laws(0.4, 1, 1e5, XB_FINDING_AGREES, "p = 0.4");
     check_laws(0.4, 1, 13, XB_FINDING_UNCLEAR, "13 independent");
     check_laws(0.4, 0, 1e5, XB_FINDING_UNCLEAR, "does not fit these samples");
@@ -185,8 +185,8 @@ static void tails_matter_or_not(void **state)
 {
     (void)state;
     check_narrow(0.2, 0.01, XB_FINDING_DIFFERS, "20.0 ± 1.0 %");
-    check_narrow(-0.2, 0.01, XB_FINDING_DIFFERS, "1 of 2 nets, with n_eff up to 1.5");
-    check_narrow(0.02, 0.001, XB_FINDING_AGREES, "0 of 2 nets.");
+    check_narrow(-0.2, 0.01, XB_FINDING_DIFFERS, "1 of 2 nets (n_eff up to 1.5)");
+    check_narrow(0.02, 0.001, XB_FINDING_AGREES, "0 of 2 nets the change");
     check_narrow(0.06, 0.01, XB_FINDING_UNCLEAR, "may or may not");
 }
 

@@ -124,7 +124,7 @@ static void a_verdict_at_an_interval(void **state)
     assert_int_equal(v.usable, XB_USABLE_SLOWER);
     assert_close(v.read_interval, 0.001, 1e-15);
     assert_close(v.independent, 4. / 3, 1e-9);
-    assert_non_null(strstr(v.text, "Not usable at a read interval of 1 ms, usable from"));
+    assert_non_null(strstr(v.text, "Not usable at a read interval of 1 ms, usable at"));
     assert_ok(ctx, xb_draws_judge(ctx, &v, path, 0, 1));
     assert_close(v.independent, 1, 1e-9);
     assert_ok(ctx, xb_draws_judge(ctx, &v, path, 0.002, 2));
@@ -133,7 +133,7 @@ static void a_verdict_at_an_interval(void **state)
     assert_ok(ctx, xb_draws_judge(ctx, &v, path, 0.004, 0));
     assert_int_equal(v.usable, XB_USABLE);
     assert_int_equal(v.reads, 100);
-    assert_non_null(strstr(v.text, "from a read interval of 4 ms on"));
+    assert_non_null(strstr(v.text, "at read intervals of 4 ms or more"));
     write_law(path, "0.001", "null");
     assert_ok(ctx, xb_draws_judge(ctx, &v, path, 10, 0));
     assert_int_equal(v.usable, XB_USABLE_LONGER);

@@ -313,7 +313,7 @@ static void what_does_not_go_together_is_refused(void **state)
     a = aged_array(ctx, "/no/such/device.json", 100);
     assert_not_made(ctx, m, &a, "cannot");
     a = aged_array(ctx, device_file(ctx, &s, "A"), 100);
-    assert_not_made(ctx, m, &a, "measured in 'A': expected a conductance in S");
+    assert_not_made(ctx, m, &a, "measured in 'A': expected a unit of conductance");
     xb_model_destroy(m);
     scratch_remove(&s);
     xb_ctx_destroy(ctx);

@@ -41,7 +41,7 @@ typedef struct xb_campaign {
 typedef struct xb_device_options {
     size_t struct_size;
     int64_t min_cells;  /* 20: states with fewer cells are left out */
-    const char *unit;   /* "S" */
+    const char *unit;   /* "S": unit of the conductances that are given */
     const char *source; /* NULL, or the file's name for messages, which is kept */
 } xb_device_options;
 

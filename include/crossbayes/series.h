@@ -17,7 +17,8 @@
  * draws are computed.
  *
  * Times are in seconds and frequencies in Hz; if the interval is unknown, it counts as 1,
- * so times are in samples and frequencies per sample. Samples are counted from 0.
+ * so times are in samples and frequencies in cycles per sample. Samples are counted from
+ * 0.
  *
  * The small structs that accessors return are values: they are frozen. */
 #ifndef CROSSBAYES_SERIES_H

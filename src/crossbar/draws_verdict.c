@@ -28,10 +28,10 @@ static void say(xb_draws_verdict *v)
     xb_quantity_text(from, sizeof from, v->usable_from, NAN, "s");
     if (v->usable == XB_USABLE)
         snprintf(head, sizeof head,
-                 "Usable as a source of draws from a read interval of %s on.", from);
+                 "Usable as a source of draws at read intervals of %s or more.", from);
     else if (v->usable == XB_USABLE_SLOWER)
         snprintf(head, sizeof head,
-                 "Not usable at a read interval of %s, usable from %s on.", at, from);
+                 "Not usable at a read interval of %s, usable at %s or more.", at, from);
     else
         snprintf(head, sizeof head,
                  "Measure longer: at every read interval that the trace is long enough to"

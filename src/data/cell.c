@@ -96,7 +96,7 @@ static xb_status which_one(const xb_csv_head *head)
                                    : "");
 }
 
-static xb_status no_column(const xb_csv_head *head, const char *wanted)
+static xb_status no_column(const xb_csv_head *head, const char *wanted, const char *why)
 {
     char list[LIST_MAX];
     const int64_t columns = head->dialect.columns;
@@ -104,14 +104,16 @@ static xb_status no_column(const xb_csv_head *head, const char *wanted)
         head->names && *wanted
             ? xb_nearest(wanted, (const char *const *)head->names, columns)
             : -1;
-    return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: no column '%s'%s%s%s; there %s %s",
-                   head->file, (long long)head->line, wanted,
+    return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: no column '%s'%s%s%s%s; there %s %s",
+                   head->file, (long long)head->line, wanted, why,
                    near < 0 ? "" : " (did you mean '", near < 0 ? "" : head->names[near],
                    near < 0 ? "" : "'?)", columns == 1 ? "is" : "are",
                    list_columns(list, head));
 }
 
-xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wanted)
+/* `why` follows the name of a column that is missing. */
+static xb_status column_of(int64_t *out, const xb_csv_head *head, const char *wanted,
+                           const char *why)
 {
     int64_t columns = head->dialect.columns;
     if (!wanted && columns > 1) return which_one(head);
@@ -121,9 +123,19 @@ xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wante
                        "%s:%lld: several columns are named '%s'; choose by number",
                        head->file, (long long)head->line, wanted);
     if (found == -1) found = xb_column_number(wanted, columns) - 1;
-    if (found < 0) return no_column(head, wanted);
+    if (found < 0) return no_column(head, wanted, why);
     *out = found;
     return XB_OK;
+}
+
+xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wanted)
+{
+    return column_of(out, head, wanted, "");
+}
+
+xb_status xb_csv_model_column(int64_t *out, const xb_csv_head *head, const char *wanted)
+{
+    return column_of(out, head, wanted, ", which the model needs");
 }
 
 int64_t xb_column_number(const char *text, int64_t columns)

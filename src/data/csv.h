@@ -49,6 +49,9 @@ xb_status xb_csv_number(double *out, const xb_csv_row *row, int64_t column);
  * NULL means the only column. */
 xb_status xb_csv_column(int64_t *out, const xb_csv_head *head, const char *wanted);
 
+/* The same for a column that the file must have for a model: the user did not name it. */
+xb_status xb_csv_model_column(int64_t *out, const xb_csv_head *head, const char *wanted);
+
 /* Reads "3" as a column number; 0 unless it is from 1 to `columns`. */
 int64_t xb_column_number(const char *text, int64_t columns);
 

@@ -107,6 +107,17 @@ static xb_status target_in(double *out, const xb_csv_row *row, int64_t column,
     return number_in(out, row, column, name);
 }
 
+/* One of several targets: these cannot be classes. */
+static xb_status one_target_in(double *out, const xb_csv_row *row, int64_t column,
+                               const char *name)
+{
+    const xb_status status = target_in(out, row, column, name);
+    if (status != XB_E_INPUT || is_missing(row, column)) return status;
+    xb_ctx *ctx = row->head->ctx;
+    return xb_fail(ctx, status, "%s: several targets must all be numbers",
+                   ctx ? xb_ctx_message(ctx) : "");
+}
+
 /* Writes "a, b, c" as far as there is room. */
 static const char *known_classes(char out[LABELS_SHOWN], const xb_frame_options *opt)
 {
@@ -156,7 +167,7 @@ static xb_status take_targets(filling *f, const xb_csv_row *row)
 {
     double *out = &f->frame->target[f->frame->rows * f->targets];
     for (int64_t k = 0; k < f->targets; k++)
-        XB_TRY(target_in(&out[k], row, f->more[k], f->frame->target_each[k]));
+        XB_TRY(one_target_in(&out[k], row, f->more[k], f->frame->target_each[k]));
     return XB_OK;
 }
 

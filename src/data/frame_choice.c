@@ -84,6 +84,8 @@ static bool is_numbered(const filling *f, const xb_csv_head *head)
 static xb_status place_of(const filling *f, int64_t *out, const xb_csv_head *head,
                           int64_t i, bool in_order)
 {
+    if (!in_order && f->opt->recipe)
+        return xb_csv_model_column(out, head, wanted_name(f, i));
     if (!in_order) return xb_csv_column(out, head, wanted_name(f, i));
     *out = f->opt->recipe ? f->opt->recipe->column[i].place : i;
     return XB_OK;

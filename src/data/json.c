@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,26 @@ xb_status xb_json_save(xb_ctx *ctx, const json_t *root, const char *path)
     return status;
 }
 
+/* Lists the known keys, each once, as far as there is room. */
+static xb_status unknown_key(xb_ctx *ctx, const char *path, const char *key,
+                             const char *const *known)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (const char *const *k = known; *k; k++) {
+        const char *const *same = known;
+        while (strcmp(*same, *k) != 0) same++;
+        if (same < k) continue;
+        if (used + strlen(*k) + sizeof ", , ..." > sizeof list) {
+            snprintf(list + used, sizeof list - used, ", ...");
+            break;
+        }
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                 used ? ", " : "", *k);
+    }
+    return xb_fail(ctx, XB_E_INPUT, "%s: unknown key '%s', expected %s", path, key, list);
+}
+
 xb_status xb_json_known_keys(xb_ctx *ctx, const json_t *object, const char *path,
                              const char *const *known)
 {
@@ -128,7 +149,7 @@ xb_status xb_json_known_keys(xb_ctx *ctx, const json_t *object, const char *path
         const char *key = json_object_iter_key(i);
         const char *const *k = known;
         while (*k && strcmp(*k, key) != 0) k++;
-        if (!*k) return xb_fail(ctx, XB_E_INPUT, "%s: unknown key '%s'", path, key);
+        if (!*k) return unknown_key(ctx, path, key, known);
     }
     return XB_OK;
 }

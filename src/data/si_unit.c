@@ -135,8 +135,8 @@ xb_status xb_quantity_parse(xb_ctx *ctx, double *out, const char *text, const ch
     while (*end == ' ') end++;
     if (!number || !power_of(end, unit, &power))
         return xb_fail(ctx, XB_E_INPUT,
-                       "'%s': expected a number with the unit %s, such as 2.5m%s", text,
-                       unit, unit);
+                       "'%s': expected a number with the unit %s, such as %s%s", text,
+                       unit, strcmp(unit, "Hz") == 0 ? "400" : "2.5m", unit);
     *out = power < 0 ? value / pow(10, -power) : value * pow(10, power);
     return XB_OK;
 }

@@ -46,7 +46,8 @@ xb_status xb_device_microsiemens(xb_ctx *ctx, double *out, const xb_device *d)
     snprintf(one, sizeof one, "1%s", d->unit);
     if (!*d->unit || xb_quantity_parse(ctx, &siemens, one, "S") != XB_OK)
         return xb_fail(ctx, XB_E_INPUT,
-                       "the device is measured in '%.60s': expected a conductance in S",
+                       "the device is measured in '%.60s': expected a unit of"
+                       " conductance, such as S or uS",
                        d->unit);
     *out = 1e6 * siemens;
     return XB_OK;

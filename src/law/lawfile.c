@@ -193,6 +193,16 @@ static xb_status read_trace(xb_ctx *ctx, xb_law *law, const json_t *root,
     return XB_OK;
 }
 
+static xb_status unknown_family(xb_ctx *ctx, const char *path)
+{
+    char known[256] = "";
+    size_t used = 0;
+    for (int i = 0; i < xb_law_family_count() && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 xb_law_family_name(i));
+    return xb_fail(ctx, XB_E_INPUT, "%s: 'family' is not one of %s", path, known);
+}
+
 xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
                            const char *path)
 {
@@ -206,9 +216,7 @@ xb_status xb_law_from_json(xb_ctx *ctx, xb_law **out, const json_t *root,
     const json_t *name = json_object_get(root, "family");
     const xb_family *family =
         json_is_string(name) ? xb_family_find(json_string_value(name)) : NULL;
-    if (!family)
-        return xb_fail(ctx, XB_E_INPUT, "%s: 'family' is not one of the known families",
-                       path);
+    if (!family) return unknown_family(ctx, path);
     xb_law *law = NULL;
     XB_TRY(read_parameters(ctx, &law, family, root, path));
     xb_status status = read_place(ctx, law, root, path);

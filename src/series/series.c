@@ -33,8 +33,8 @@ xb_status xb_detrend_parse(xb_ctx *ctx, xb_detrend *out, const char *text)
         }
     int near = xb_nearest(text, detrend_names, count);
     return xb_fail(ctx, XB_E_INPUT,
-                   "unknown detrending '%s': expected none, linear or window%s%s%s", text,
-                   near < 0 ? "" : ", did you mean '",
+                   "unknown detrending '%s': expected none, linear or window:TIME%s%s%s",
+                   text, near < 0 ? "" : ", did you mean '",
                    near < 0 ? "" : detrend_names[near], near < 0 ? "" : "'?");
 }
 
@@ -51,7 +51,8 @@ static xb_status check_options(xb_ctx *ctx, const xb_series_options *o, int64_t 
         return xb_fail(ctx, XB_E_INPUT, "window %g: expected more than 0",
                        o->detrend_window);
     if (o->segment < XB_SEGMENT_LAST)
-        return xb_fail(ctx, XB_E_INPUT, "no segment %lld", (long long)o->segment + 1);
+        return xb_fail(ctx, XB_E_INPUT, "no segment %lld: expected 1 or more",
+                       (long long)o->segment + 1);
     if (o->reads < 1 || !(o->read_interval >= 0))
         return xb_fail(ctx, XB_E_INPUT, "%lld reads at %g: expected 1 or more",
                        (long long)o->reads, o->read_interval);
@@ -285,6 +286,7 @@ static void keep_options(xb_series *s, const xb_series_options *o, int64_t n)
     s->timed = o->sample_interval > 0;
     s->interval = s->timed ? o->sample_interval : 1;
     s->first = o->first;
+    s->given = n;
     s->total = (o->end ? o->end : n) - o->first;
     s->reads = o->reads;
     s->read_interval = o->read_interval > 0 ? o->read_interval : s->interval;

@@ -28,6 +28,7 @@ struct xb_series {
     double interval;
     bool timed;           /* whether the interval is known */
     int64_t first, total; /* the samples that are analysed */
+    int64_t given;        /* number of samples of the whole trace */
     int64_t settling;
     int64_t jumps;
     xb_jump jump[XB_JUMPS_MAX];
@@ -82,8 +83,8 @@ xb_status xb_jumps_find(xb_ctx *ctx, xb_jump *jump, int64_t *jumps, xb_trend *tr
                         const xb_signal *s, int64_t first, const xb_scan_options *o);
 
 /* (T7) The probability that a mean of `stretches` exponentials reaches `ratio` times its
- * expectation, if the expectation is estimated from the median of `count` others. 1 stands
- * for all from 1/2 on. */
+ * expectation, if the expectation is estimated from the median of `count` others. 1
+ * stands for all from 1/2 on. */
 double xb_line_chance(double ratio, int64_t stretches, int64_t count);
 /* Finds lines, the strongest first. */
 xb_status xb_lines_find(xb_ctx *ctx, xb_line *line, int64_t *lines, const xb_signal *s,

@@ -51,7 +51,7 @@ static const char *frequency(char out[QUANTITY], const xb_series *s, double valu
     else {
         char number[QUANTITY - 16];
         xb_number_with_error(number, sizeof number, value, NAN);
-        snprintf(out, QUANTITY, "%s per sample", number);
+        snprintf(out, QUANTITY, "%s cycles per sample", number);
     }
     return out;
 }
@@ -135,7 +135,8 @@ static void say_part(xb_series *s)
     char mean[QUANTITY], sd[QUANTITY], window[QUANTITY];
     start(s, "stationary part");
     if (part->count == s->total)
-        say(s, "All %lld samples", (long long)s->total);
+        say(s, "All %lld samples%s", (long long)s->total,
+            s->total < s->given ? " of the chosen range" : "");
     else
         say(s, "Samples %lld to %lld, segment %lld of %lld", (long long)part->first + 1,
             (long long)part->first + (long long)part->count, (long long)s->chosen + 1,
@@ -240,6 +241,11 @@ static void say_draws(xb_series *s)
     char at[QUANTITY], number[QUANTITY], from[QUANTITY], every[QUANTITY];
     xb_burst b = xb_series_burst(s, s->read_interval, s->reads);
     start(s, "draws");
+    if (b.extrapolated && isnan(s->law.exponent)) {
+        say(s, "Measure longer: the trace is too short to say what %lld reads are worth.",
+            (long long)s->reads);
+        return;
+    }
     duration(at, s, s->read_interval, NAN);
     xb_number_with_error(number, sizeof number, b.independent, b.error);
     if (s->usable == XB_USABLE_LONGER)
@@ -249,16 +255,16 @@ static void say_draws(xb_series *s)
             (long long)s->reads);
     else
         say(s,
-            s->usable == XB_USABLE ? "Usable as a source of draws from a read interval"
-                                     " of %s on. "
-                                   : "Not usable at a read interval of %s. ",
+            s->usable == XB_USABLE
+                ? "Usable as a source of draws at read intervals of %s or more. "
+                : "Not usable at a read interval of %s. ",
             at);
     say(s, "%lld reads, one every %s, are worth %s independent %s%s.",
         (long long)s->reads, spacing(every, s, s->read_interval), number,
         strcmp(number, "1") == 0 ? "draw" : "draws",
         b.extrapolated ? " by the fitted spectrum" : "");
     if (s->usable == XB_USABLE_SLOWER)
-        say(s, " Usable from a read interval of %s on.",
+        say(s, " Usable at read intervals of %s or more.",
             duration(from, s, s->usable_from, NAN));
     if (s->usable != XB_USABLE)
         say(s,

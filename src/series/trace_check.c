@@ -114,9 +114,11 @@ xb_status xb_series_interval_of(xb_ctx *ctx, double *interval, const double *tim
     double mean = (time[n - 1] - time[0]) / (double)(n - 1);
     for (int64_t i = 1; i < n; i++)
         if (!(time[i] > time[i - 1]))
-            return xb_fail(ctx, XB_E_INPUT,
-                           "time %lld is %.10g after %.10g: expected times that increase",
-                           (long long)i + 1, time[i], time[i - 1]);
+            return xb_fail(
+                ctx, XB_E_INPUT,
+                "time %lld is %.10g and time %lld is %.10g: expected times that"
+                " increase",
+                (long long)i, time[i - 1], (long long)i + 1, time[i]);
     double drift = 0, most = fmax(jitter * mean, 4e-16 * fabs(time[n - 1]));
     for (int64_t i = 1; i < n; i++) {
         double expected = time[0] + (double)i * mean, step = time[i] - time[i - 1];

@@ -71,7 +71,7 @@ static void states_panel(const xb_sketch *k)
 void xb_draw_retention(const xb_sketch *k)
 {
     fprintf(k->script,
-            "set multiplot layout 2,2 margins 0.085,0.975,0.085,0.90 spacing 0.1,0.14\n"
+            "set multiplot layout 2,2 margins 0.085,0.975,0.085,0.87 spacing 0.1,0.14\n"
             "set key at screen 0.5, screen 0.995 center top horizontal maxrows 1\n"
             "set logscale x\nset format x '10^{%%L}'\n"
             "set xrange [0.5e-2:2e6]\nset xtics 1e-2, 100\nset mxtics 1\n"

@@ -132,7 +132,8 @@ static void empty_panel(FILE *script, const char *words)
 void xb_spectrum_panel(FILE *script, const xb_trace_view *v, const char *data, int first)
 {
     bool timed = xb_series_has_interval(v->series);
-    xb_style_label(script, "x", "frequency", "", timed ? v->rate.text : "per sample");
+    xb_style_label(script, "x", "frequency", "",
+                   timed ? v->rate.text : "cycles per sample");
     char power[96] = "";
     const char *unit = v->unit.text, *per = timed ? "/Hz" : " times samples";
     const bool ten = unit[0] == '1'; /* the unit is a power of ten, whose square would be

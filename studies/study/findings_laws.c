@@ -37,7 +37,7 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
 {
     static const char *const says[] = {
         [XB_FINDING_AGREES] = "A Gaussian fits these samples",
-        [XB_FINDING_DIFFERS] = "No Gaussian made these samples",
+        [XB_FINDING_DIFFERS] = "These samples are not Gaussian",
         [XB_FINDING_UNCLEAR] = "These samples neither confirm a Gaussian nor rule it out",
     };
     xb_finding_kind kind = judge_gaussian(study);

@@ -110,9 +110,9 @@ xb_status xb_find_energy(xb_ctx *ctx, xb_study *study)
     static const struct {
         const char *claim, *on, *size;
     } says[] = {
-        [XB_FINDING_AGREES] = {"does not matter in these nets from", " on", "at most"},
-        [XB_FINDING_DIFFERS] = {"matters in these nets up to", "", "still"},
-        [XB_FINDING_UNCLEAR] = {"may or may not matter in these nets at", "", "up to"},
+        [XB_FINDING_AGREES] = {"does not matter from", " on", "at most"},
+        [XB_FINDING_DIFFERS] = {"matters up to", "", "still"},
+        [XB_FINDING_UNCLEAR] = {"may or may not matter at", "", "up to"},
     };
     const xb_table *t = xb_study_table(study, "kl");
     width_state s = judge_widths(t, DEVICE);
@@ -122,7 +122,8 @@ xb_status xb_find_energy(xb_ctx *ctx, xb_study *study)
     bimodal_clause(bimodal, sizeof bimodal, t);
     return xb_study_add_finding(
         ctx, study, s.kind, xb_finding_word(s.kind, shape_words),
-        "Shape %s width %g%s: KL is %s %s nats (depth %g, n_eff %.2g; threshold %g%s).%s",
+        "In the nets trained here, the shape of the noise %s width %g%s: KL is %s %s "
+        "nats (depth %g, n_eff %.2g; threshold %g%s).%s",
         says[s.kind].claim, s.width, says[s.kind].on, says[s.kind].size,
         kl_shown(t, worst).text, xb_table_at(t, worst, "depth"),
         xb_table_at(t, worst, "n_eff"), KL_MATTERS, below_zero(t, worst), bimodal);
@@ -178,15 +179,14 @@ xb_status xb_find_narrow(xb_ctx *ctx, xb_study *study)
     tail_state s = judge_tails(t);
     if (s.worst < 0) return XB_OK;
     char where[64] = "";
-    if (s.matter > 0) snprintf(where, sizeof where, ", with n_eff up to %.2g", s.n_eff);
+    if (s.matter > 0) snprintf(where, sizeof where, " (n_eff up to %.2g)", s.n_eff);
     xb_shown change = xb_show(100 * xb_table_at(t, s.worst, "tail2"),
                               100 * xb_table_at(t, s.worst, "tail2_error"));
     return xb_study_add_finding(
         ctx, study, s.kind, xb_finding_word(s.kind, shape_words),
-        "Shape %s: the probability beyond 2 sd changes by up to %s %% (width %g, depth "
-        "%g), and"
-        " significantly by more than %g %% in %lld of %lld nets%s.",
+        "Shape %s: the largest change of the probability beyond 2 sd is %s %% (width %g, "
+        "depth %g), and in %lld of %lld nets%s the change is significantly beyond %g %%.",
         says[s.kind], change.text, xb_table_at(t, s.worst, "width"),
-        xb_table_at(t, s.worst, "depth"), 100 * TAIL_MATTERS, (long long)s.matter,
-        (long long)s.nets, where);
+        xb_table_at(t, s.worst, "depth"), (long long)s.matter, (long long)s.nets, where,
+        100 * TAIL_MATTERS);
 }
