@@ -300,8 +300,9 @@ static const cli_option options[] = {
     {"noise-net", 0, CLI_TEXT, "NET",
      "heteroscedastic: layers of the net that predicts the noise [as --net]", 0, 0},
     {"noise-prior", 0, CLI_NUMBER, "SD",
-     "heteroscedastic: sd of the prior of the noise net's kernels; 0: no prior [0.3]", 0,
-     1e6},
+     "heteroscedastic: sd of the prior of the noise net's kernels; 0: no prior [0.3; "
+     "images: 0]",
+     0, 1e6},
     {"gp", 0, CLI_NUMBER, "LENGTH",
      "add a Gaussian process over the inputs, which widens intervals far from the data;"
      " its length scale is LENGTH sds times the square root of the number of columns,"
@@ -339,7 +340,8 @@ static const cli_option options[] = {
     {"draws", 0, CLI_COUNT, "N", "number of weight draws per step [1]", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
      "how the draws of a step are shared by its rows [chosen by law and net]", 0, 0},
-    {"group", 0, CLI_COUNT, "N", "estimator example: rows that share a draw [1]", 1, 1e9},
+    {"group", 0, CLI_COUNT, "N",
+     "estimator example: rows that share a draw [1; 10 without --estimator]", 1, 1e9},
     {"antithetic", 0, CLI_FLAG, NULL, "draw the noise in pairs of z and -z", 0, 0},
     {"sigma", 0, CLI_NUMBER, "X",
      "standard deviation of every weight at the start [0.01]", 1e-12, 1e6},

@@ -97,7 +97,7 @@ typedef struct xb_trainer xb_trainer;
 typedef struct xb_train_options {
     size_t struct_size;
     const char *net;       /* NULL: `dense 50, relu, dense K`, K outputs as needed; for
-                              images two convolutions before it. Of a table with
+                              images two convolutions and `dense 64`. Of a table with
                               temperature 1, xb_train also tries `dense 50, relu,
                               dense 50, relu, dense K` and keeps the better (V18) */
     const char *noise_net; /* for HETEROSCEDASTIC, which it implies if the likelihood is
