@@ -352,7 +352,7 @@ static const cli_option options[] = {
      0},
     {"freeze", 0, CLI_FLAG, NULL,
      "keep weights without noise fixed after ordinary training", 0, 0},
-    {"preset", 0, CLI_TEXT, "NAME",
+    {"preset", 0, CLI_TEXT, "PRESET",
      "named set of settings (below); options given beside it take precedence", 0, 0},
 
     {"effort", 0, CLI_CHOICE, "quick|standard|full",
