@@ -46,6 +46,24 @@ static void print_schedules(FILE *out, const char *suffix)
     fprintf(out, "constant%s exp%s cosine step%s", suffix, suffix, suffix);
 }
 
+static void print_train_presets(FILE *out, const char *suffix)
+{
+    for (int64_t i = 0; i < xb_train_preset_count(); i++)
+        fprintf(out, "%s%s%s", i ? " " : "", xb_train_preset_name(i), suffix);
+}
+
+static void print_cells(FILE *out, const char *suffix)
+{
+    fprintf(out, "three%s pair%s", suffix, suffix);
+}
+
+static void print_searched(FILE *out, const char *suffix)
+{
+    fprintf(out, "draws%s tile%s width%s n_eff_penalty%s for_array%s ", suffix, suffix,
+            suffix, suffix, suffix);
+    print_keys(out, suffix);
+}
+
 typedef struct named_values {
     const char *value; /* the same text as the option's `value` */
     void (*print)(FILE *out, const char *suffix);
@@ -57,7 +75,8 @@ static const named_values named[] = {
     {"LAW", print_families, "", true},         {"FAMILY", print_families, "", false},
     {"ARRAY", print_arrays, "", true},         {"KEY=X", print_keys, "=", false},
     {"KEY=A:B", print_keys, "=", false},       {"PRIOR", print_priors, ":", false},
-    {"SCHEDULE", print_schedules, ":", false},
+    {"SCHEDULE", print_schedules, ":", false}, {"PRESET", print_train_presets, "", false},
+    {"CELLS", print_cells, "", false},         {"KEY=VALUES", print_searched, "=", false},
 };
 
 static const named_values *named_of(const cli_option *o)
@@ -67,25 +86,49 @@ static const named_values *named_of(const cli_option *o)
     return NULL;
 }
 
+/* Prints those of the alternatives "N|auto|adaptive" that are names, in small letters, up
+ * to a colon with it; returns how many there are. A colon gets a `before`. */
+static int print_names(FILE *out, const char *value, const char *before)
+{
+    int names = 0;
+    for (const char *p = value; p && *p; p += strcspn(p, "|"), p += *p == '|') {
+        const size_t size = strspn(p, "abcdefghijklmnopqrstuvwxyz");
+        if (size == 0 || !strchr("|:", p[size])) continue;
+        if (out && names) fputc(' ', out);
+        if (out) fprintf(out, "%.*s", (int)size, p);
+        if (out && p[size] == ':') fprintf(out, "%s:", before);
+        names++;
+    }
+    return names;
+}
+
+static bool is_choice(const cli_option *o)
+{
+    return o->kind == CLI_CHOICE || o->kind == CLI_CHOICES;
+}
+
 /* Whether the option's values have names; print_values() prints them, separated by
  * blanks. */
 static bool has_values(const cli_option *o)
 {
-    return o->kind == CLI_CHOICE || o->kind == CLI_CHOICES || named_of(o);
+    return is_choice(o) || named_of(o) || print_names(NULL, o->value, "") > 0;
 }
 
 static void print_values(FILE *out, const cli_option *o)
 {
     if (named_of(o))
         named_of(o)->print(out, named_of(o)->suffix);
-    else
+    else if (is_choice(o))
         print_words(out, o->value);
+    else
+        print_names(out, o->value, "");
 }
 
 static bool takes_file(const cli_option *o)
 {
     return o->kind == CLI_PATH || o->kind == CLI_OUTPUT ||
-           (named_of(o) && named_of(o)->or_file);
+           (named_of(o) && named_of(o)->or_file) ||
+           (o->value && strstr(o->value, "|FILE"));
 }
 
 static void print_topics(FILE *out)
@@ -144,7 +187,12 @@ static void print_bash(FILE *out)
     print_topics(out);
     fprintf(out, "' ;;\n    2:study:*) words='");
     print_studies(out);
-    fprintf(out, "' ;;\n    esac\n    case $command:$before in\n");
+    fprintf(
+        out,
+        "' ;;\n    2:completion:*) words='bash zsh fish' ;;\n    2:manual:*) words='");
+    bash_commands(out);
+    fprintf(out, "' ;;\n    esac\n    case $current in -*) words= ;; esac\n"
+                 "    case $command:$before in\n");
     for (int i = 0; i < cli_commands_count; i++) bash_choices(out, cli_commands[i]);
     fprintf(
         out,
@@ -190,10 +238,14 @@ static void zsh_value(FILE *out, const cli_option *o)
         fprintf(out, "\" -- ");
         list->print(out, "");
         fprintf(out, "%s }", list->or_file ? "; _files" : "");
-    } else if (has_values(o)) {
+    } else if (is_choice(o)) {
         fputc('(', out);
         print_values(out, o);
         fputc(')', out);
+    } else if (has_values(o)) {
+        fprintf(out, "{ compadd -- ");
+        print_names(out, o->value, "\\");
+        fprintf(out, "%s }", takes_file(o) ? "; _files" : "");
     } else if (takes_file(o)) {
         fprintf(out, "_files");
     }
@@ -221,6 +273,12 @@ static void zsh_arguments(FILE *out, const cli_command *c)
     if (strcmp(c->name, "study") == 0) {
         fprintf(out, " \\\n            '1:study:(");
         print_studies(out);
+        fprintf(out, ")' ;;\n");
+    } else if (strcmp(c->name, "completion") == 0) {
+        fprintf(out, " \\\n            '1:shell:(bash zsh fish)' ;;\n");
+    } else if (strcmp(c->name, "manual") == 0) {
+        fprintf(out, " \\\n            '1:command:(");
+        bash_commands(out);
         fprintf(out, ")' ;;\n");
     } else {
         fprintf(out, " \\\n            '*:file:_files' ;;\n");
@@ -309,6 +367,11 @@ static void print_fish(FILE *out)
     print_topics(out);
     fprintf(out, "'\ncomplete -c crossbayes -n '__fish_seen_subcommand_from study' -a '");
     print_studies(out);
+    fprintf(out,
+            "'\ncomplete -c crossbayes -n '__fish_seen_subcommand_from completion' -f -a"
+            " 'bash zsh fish'\n"
+            "complete -c crossbayes -n '__fish_seen_subcommand_from manual' -f -a '");
+    bash_commands(out);
     fprintf(out, "'\n");
     for (int i = 0; i < cli_commands_count; i++) fish_command(out, cli_commands[i]);
 }

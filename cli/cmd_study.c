@@ -280,14 +280,14 @@ static const cli_option options[] = {
     {"widths", 0, CLI_NUMBERS, "W,..",
      "energy, narrow: widths of the hidden layers, in units [energy: "
      "1,2,4,8,16,32,64,128;"
-     " narrow: 1,2,3,4,6,8]",
+     " narrow: 1,2,3,4,6,8; fewer with --quick]",
      0, 0},
     {"depths", 0, CLI_NUMBERS, "D,..",
      "energy, narrow: depths of the nets, in hidden layers [energy: 1,2,3; narrow:"
-     " 1,2,3,4,6,8]",
+     " 1,2,3,4,6,8; --quick and --full change this]",
      0, 0},
-    {"seeds", 0, CLI_COUNT, "K", "energy, narrow: number of nets of each size [1]", 1,
-     1000},
+    {"seeds", 0, CLI_COUNT, "K",
+     "energy, narrow: number of nets of each size [1; 3 with --full]", 1, 1000},
     {"kernels-only", 0, CLI_FLAG, NULL, "energy, narrow: keep biases fixed", 0, 0},
     {"n-eff-penalty", 0, CLI_NUMBER, "X",
      "energy, narrow: weight of a penalty that lets many weights share the output's"
@@ -316,7 +316,8 @@ static const cli_option options[] = {
      "retention: loss of log density at which a refresh is due, in nats [0.1]", 1e-6,
      1e6},
     {"size", 0, CLI_COUNT, "N",
-     "utkface: size of the images, N x N [100; 64 with --quick]", 8, 512},
+     "utkface: size of the images, N x N [100; 64 with --quick; synthetic: 40, 24]", 8,
+     512},
     CLI_CACHE_OPTIONS("utkface: "),
     {"resume", 0, CLI_FLAG, NULL, "utkface: continue a run that was stopped", 0, 0},
     {"output", 'o', CLI_OUTPUT, "DIR",

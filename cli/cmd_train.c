@@ -309,8 +309,9 @@ static const cli_option options[] = {
      " units, more with more rows; as --net for images and with --noise-prior 0]",
      0, 0},
     {"noise-prior", 0, CLI_NUMBER, "SD",
-     "heteroscedastic: sd of the prior of the noise net's kernels; 0: no prior [0.3]", 0,
-     1e6},
+     "heteroscedastic: sd of the prior of the noise net's kernels; 0: no prior [0.3; "
+     "images: 0]",
+     0, 1e6},
     {"gp", 0, CLI_NUMBER, "LENGTH",
      "add a Gaussian process over the inputs, which widens intervals far from the data;"
      " LENGTH, e.g. 0.25: its length scale, in sds of a column times the square root of"
@@ -341,14 +342,14 @@ static const cli_option options[] = {
      " inputs",
      0, 0},
     {"members", 0, CLI_COUNT, "M",
-     "posteriors trained separately and predicted as one mixture [1; 3 without --net "
-     "where"
-     " targets are numbers; 5 with --effort full]",
+     "posteriors trained separately and predicted as one mixture [1; 3 where the net "
+     "is chosen for numbers; 5 with --effort full]",
      1, XB_MEMBERS_MAX},
     {"draws", 0, CLI_COUNT, "N", "number of weight draws per step [1]", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
      "how the draws of a step are shared by its rows [chosen by law and net]", 0, 0},
-    {"group", 0, CLI_COUNT, "N", "estimator example: rows that share a draw [1]", 1, 1e9},
+    {"group", 0, CLI_COUNT, "N",
+     "estimator example: rows that share a draw [1; 10 without --estimator]", 1, 1e9},
     {"antithetic", 0, CLI_FLAG, NULL, "draw the noise in pairs of z and -z", 0, 0},
     {"sigma", 0, CLI_NUMBER, "X",
      "standard deviation of every weight at the start [0.01]", 1e-12, 1e6},
@@ -359,7 +360,7 @@ static const cli_option options[] = {
      0},
     {"freeze", 0, CLI_FLAG, NULL,
      "keep weights without noise fixed after ordinary training", 0, 0},
-    {"preset", 0, CLI_TEXT, "NAME",
+    {"preset", 0, CLI_TEXT, "PRESET",
      "named set of settings (below); options given beside it take precedence", 0, 0},
 
     {"effort", 0, CLI_CHOICE, "quick|standard|full",

@@ -41,7 +41,7 @@ typedef struct cli_inputs {
          0,                                                                              \
          CLI_TEXT,                                                                       \
          "COLUMN",                                                                       \
-         "images: column of the file names in TABLE [file]",                             \
+         "images: column of the file names in TABLE [found by name]",                    \
          0,                                                                              \
          0},                                                                             \
         {"labels",                                                                       \

@@ -139,6 +139,14 @@ static void print_array(FILE *out)
         "\n"
         "Keys:\n");
     print_keys(out);
+    fprintf(out, "\nFurther keys of FILE.json:\n");
+    print_name(out, "name", "name of the array in outputs");
+    print_name(out, "law", "law of the noise devices: a family or a file");
+    print_name(out, "sample_interval_ns",
+               "time between the samples behind the law file, ns, from which the"
+               " correlation of reads follows");
+    print_name(out, "device", "device file of the mean devices");
+    print_name(out, "redraw", "when weights are drawn anew: network, input or operation");
 }
 
 static void print_device(FILE *out)
@@ -151,7 +159,7 @@ static void print_device(FILE *out)
         "  state and time), the width of the noise by state, and its law.\n"
         "\n"
         "Commands that take it:\n"
-        "  crossbar --device FILE --age 1e4s\n"
+        "  crossbar --device FILE --age 1e4s, design likewise\n"
         "                          an array that was programmed 10,000 s ago\n"
         "  train --cells pair --device FILE\n"
         "                          weights whose width follows from their cells' states\n"

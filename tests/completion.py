@@ -28,6 +28,16 @@ CASES = [
     ("crossbayes crossbar --set adc_b", ["adc_bits="], []),
     ("crossbayes crossbar --sweep mean_l", ["mean_levels="], []),
     ("crossbayes train --prior lap", ["laplace:"], []),
+    ("crossbayes train --sigma-transform so", ["softplus"], ["exp"]),
+    ("crossbayes train --preset pa", ["paper"], []),
+    ("crossbayes fit --segment lo", ["longest"], ["last"]),
+    ("crossbayes fit --detrend wi", ["window:"], []),
+    ("crossbayes predict --draws ad", ["adaptive"], ["auto", "N"]),
+    ("crossbayes crossbar --costs mo", ["model"], []),
+    ("crossbayes design --over for_", ["for_array="], []),
+    ("crossbayes study --kernels-o", ["--kernels-only"], []),
+    ("crossbayes completion zs", ["zsh"], []),
+    ("crossbayes manual crossb", ["crossbar"], []),
 ]
 
 

@@ -110,6 +110,26 @@ static void ranks_give_the_bytes_of_one_process(void **state)
                "narrow", 2);
 }
 
+/* As a user starts it: from PATH, without the folder where the module lies in its name. */
+static void a_program_of_path_finds_its_module(void **state)
+{
+    (void)state;
+    char command[2048], place[1024];
+    make_model();
+    snprintf(place, sizeof place, "%s", program());
+    *strrchr(place, '/') = '\0';
+    for (int i = 0; i < MPIS; i++) {
+        snprintf(command, sizeof command,
+                 "cd %s && PATH=%s:$PATH timeout 240 %s -n 2 crossbayes predict"
+                 " m.safetensors xy.csv --draws 40 -o p.csv >%s/out 2>%s/err </dev/null",
+                 folder, place, mpis[i].run, captured, captured);
+        if (system(command) == 0) continue;
+        snprintf(command, sizeof command, "%s/err", captured);
+        read_file(err_text, TEXT_MAX, command);
+        fail_msg("%s: %s", mpis[i].name, err_text);
+    }
+}
+
 /* The same of what is printed, and of c.safetensors where there is one. */
 static void check_says_same(const char *command, int most)
 {
@@ -463,6 +483,7 @@ int main(int argc, char **argv)
     setenv("CROSSBAYES_OVERSUBSCRIBE", "1", 1); /* all ranks work on the two cores */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_give_the_bytes_of_one_process),
+        cmocka_unit_test(a_program_of_path_finds_its_module),
         cmocka_unit_test(trained_models_have_the_bytes_of_one_process),
         cmocka_unit_test(studies_and_scores_have_the_bytes_of_one_process),
         cmocka_unit_test(wrong_use_is_one_line_of_rank_0),

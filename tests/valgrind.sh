@@ -1,5 +1,5 @@
 #!/bin/sh
-# The main paths under valgrind's memcheck: the examples and every command on tiny data.
+# The main paths under valgrind's memcheck: examples and commands on tiny data.
 # Reading what was never written is what AddressSanitizer does not see. Stops at the first
 # command with an error or a lost block. (Valgrind's processor has no AVX-512; the
 # program asks the processor, so the kernels for AVX2 run.)

@@ -43,7 +43,7 @@ typedef struct xb_fit_options {
     bool has_fixed_offset;
     const char *unit;        /* NULL or e.g. "S"; kept in the law file */
     const char *source;      /* NULL or the file's name; kept as provenance */
-    double level;            /* 0.01: below this p-value a family does not fit */
+    double level;            /* 0.01: up to this p-value a family does not fit */
     uint64_t seed;           /* 0: seed of the simulated null distributions */
     const xb_series *series; /* NULL, or the trace whose stationary part the samples are;
                                 its findings are kept in the law file */
@@ -180,7 +180,7 @@ XB_API xb_status xb_fit_json(xb_ctx *ctx, char **out, const xb_fit *fit);
  */
 typedef struct xb_goodness_options {
     size_t struct_size;
-    double level;     /* 0.01: below this p-value the law does not fit */
+    double level;     /* 0.01: up to this p-value the law does not fit */
     bool independent; /* the samples are known to be independent; false: their effective
                          number follows from the autocorrelation (F9) */
 } xb_goodness_options;

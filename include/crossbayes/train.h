@@ -97,7 +97,7 @@ typedef struct xb_trainer xb_trainer;
 typedef struct xb_train_options {
     size_t struct_size;
     const char *net;       /* NULL: `dense 50, relu, dense K`, K outputs as needed; for
-                              images two convolutions before it. Of a table with
+                              images two convolutions and `dense 64`. Of a table with
                               temperature 1, xb_train also tries `dense 50, relu,
                               dense 50, relu, dense K` and keeps the better (V18) */
     const char *noise_net; /* for HETEROSCEDASTIC, which it implies if the likelihood is
@@ -158,8 +158,9 @@ typedef struct xb_train_options {
                         The net is chosen for the first member, which equals a single
                         model. Members are trained in parallel, or one after another if
                         on_epoch is set; the report and the checkpoint are the first
-                        one's. 0: XB_MEMBERS_FULL with full effort, XB_MEMBERS_OPEN if no
-                        net is given and targets are numbers, else XB_MEMBERS_DEFAULT */
+                        one's. 0: XB_MEMBERS_FULL with full effort, XB_MEMBERS_OPEN if
+                        xb_train chooses the net and targets are numbers, else
+                        XB_MEMBERS_DEFAULT */
     double
         noise_prior; /* scale of the prior of the noise net's kernels, 0.3, before the
                         factor of prior_by_fan, which always applies to them; 0: no prior,

@@ -20,6 +20,7 @@ xb_os_symbol xb_os_module(const char *file, const char *path, const char *symbol
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PATH_LENGTH = 4096 };
 
@@ -35,16 +36,27 @@ static bool has_file(const char *path)
     return f != NULL;
 }
 
-/* The folder of this code itself: that of the program, or of the shared library. */
-static bool beside(char path[PATH_LENGTH], const char *between, const char *file)
+/* The file of this code itself: the program, or the shared library. A program that was
+ * found in PATH has no folder in its name; then Linux knows the file. */
+static bool own_file(char path[PATH_LENGTH])
 {
     static const char here_somewhere;
     Dl_info here;
     if (dladdr(&here_somewhere, &here) == 0 || !here.dli_fname) return false;
-    const char *slash = strrchr(here.dli_fname, '/');
-    if (!slash) return false;
-    int length = snprintf(path, PATH_LENGTH, "%.*s%s/%s", (int)(slash - here.dli_fname),
-                          here.dli_fname, between, file);
+    if (strchr(here.dli_fname, '/'))
+        return snprintf(path, PATH_LENGTH, "%s", here.dli_fname) < PATH_LENGTH;
+    const ssize_t length = readlink("/proc/self/exe", path, PATH_LENGTH - 1);
+    if (length < 0) return false;
+    path[length] = '\0';
+    return strchr(path, '/') != NULL;
+}
+
+static bool beside(char path[PATH_LENGTH], const char *between, const char *file)
+{
+    char own[PATH_LENGTH];
+    if (!own_file(own)) return false;
+    const int folder = (int)(strrchr(own, '/') - own);
+    int length = snprintf(path, PATH_LENGTH, "%.*s%s/%s", folder, own, between, file);
     return length > 0 && length < PATH_LENGTH && has_file(path);
 }
 
