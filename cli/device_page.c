@@ -121,6 +121,14 @@ static void add_finding(xb_page *page, const xb_device *d)
                                   matters ? "state matters" : "all states alike", text});
 }
 
+/* Writes "Read noise, by state; conductances in S". */
+static const char *with_unit(char *out, size_t size, const char *words,
+                             const xb_device *d)
+{
+    snprintf(out, size, "%s; conductances in %s", words, xb_device_unit(d));
+    return out;
+}
+
 static const char campaign_caption[] =
     "Measured values with one standard error, as far as they were measured: spread and "
     "mean shift over time for some states, named by their conductance; spread by state; "
@@ -149,12 +157,15 @@ static xb_status fill(xb_ctx *ctx, xb_page *page, const xb_device *d, const char
                        : "Width of the read noise against conductance.",
             .caption = xb_device_state_count(d) > 0 ? campaign_caption : traces_caption});
     free(svg);
+    char caption[128];
     xb_page_section(page, "numbers", "All numbers");
     if (xb_device_state_count(d) > 0)
-        status = add_table(ctx, page, dir, d, relaxation_table,
-                           "Relaxation, by state and time");
+        status = add_table(
+            ctx, page, dir, d, relaxation_table,
+            with_unit(caption, sizeof caption, "Relaxation, by state and time", d));
     if (status == XB_OK && xb_device_trace_count(d) > 0)
-        status = add_table(ctx, page, dir, d, traces_table, "Read noise, by state");
+        status = add_table(ctx, page, dir, d, traces_table,
+                           with_unit(caption, sizeof caption, "Read noise, by state", d));
     return status;
 }
 

@@ -337,7 +337,8 @@ const xb_array_row *xb_array_row_find(xb_ctx *ctx, const char *key, const char *
         xb_note(ctx, "%sunknown key '%.60s', did you mean '%s'?", where, key,
                 names[near]);
     else
-        xb_note(ctx, "%sunknown key '%.60s'", where, key);
+        xb_note(ctx, "%sunknown key '%.60s': `crossbayes help array` lists the keys",
+                where, key);
     return NULL;
 }
 
