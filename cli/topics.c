@@ -159,11 +159,7 @@ static void print_device(FILE *out)
         "  state and time), the width of the noise by state, and its law.\n"
         "\n"
         "Commands that take it:\n"
-<<<<<<< HEAD
-        "  crossbar --device FILE --age 1e4s, design likewise\n"
-=======
         "  crossbar --device FILE --age 1e4s, design with the same options\n"
->>>>>>> words-device
         "                          an array that was programmed 10,000 s ago\n"
         "  train --cells pair --device FILE\n"
         "                          weights whose width follows from their cells' states\n"
