@@ -110,7 +110,8 @@ static void ranks_give_the_bytes_of_one_process(void **state)
                "narrow", 2);
 }
 
-/* As a user starts it: from PATH, without the folder where the module lies in its name. */
+/* As a user starts it: from PATH, without the folder where the module lies in its name.
+ */
 static void a_program_of_path_finds_its_module(void **state)
 {
     (void)state;
@@ -276,11 +277,12 @@ static void a_rank_that_dies_ends_the_job(void **state)
     folder_empty(folder);
     run_well(study);
     run_shell("mv nets whole");
-    snprintf(text, sizeof text,
-             "cd %s && timeout 240 %s -n 2 sh -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec"
-             " %s %s' >out 2>err & job=$!; cd %s; until ls nets/nets/*numbers*"
-             " >/dev/null 2>&1; do sleep 0.02; done; kill -9 $(cat pid1); wait $job",
-             folder, mpis[OPEN_MPI].run, program(), study, folder);
+    snprintf(
+        text, sizeof text,
+        "cd %s && timeout 240 %s -n 2 sh -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec"
+        " %s %s' >out 2>err & job=$!; cd %s; until ls nets/nets/*numbers*"
+        " >/dev/null 2>&1; do sleep 0.02; done; kill -9 $(cat pid1); wait $job",
+        folder, mpis[OPEN_MPI].run, program(), study, folder);
     const int status = system(text);
     assert_true(WIFEXITED(status));
     assert_int_not_equal(WEXITSTATUS(status), 0);
@@ -435,12 +437,13 @@ static void training_goes_on_on_other_ranks(void **state)
         snprintf(text, sizeof text, "echo $$ > pid$OMPI_COMM_WORLD_RANK\nexec %s %s\n",
                  program(), train);
         make_text("go.sh", text);
-        snprintf(text, sizeof text,
-                 "cd %s && timeout 240 %s -n %d sh go.sh >out 2>err & job=$!; cd %s; until"
-                 " test -e m.safetensors.checkpoint; do sleep 0.02; done; kill -%s %s;"
-                 " wait $job",
-                 folder, mpis[OPEN_MPI].run, cases[i].ranks, folder, cases[i].signal,
-                 cases[i].at);
+        snprintf(
+            text, sizeof text,
+            "cd %s && timeout 240 %s -n %d sh go.sh >out 2>err & job=$!; cd %s; until"
+            " test -e m.safetensors.checkpoint; do sleep 0.02; done; kill -%s %s;"
+            " wait $job",
+            folder, mpis[OPEN_MPI].run, cases[i].ranks, folder, cases[i].signal,
+            cases[i].at);
         const int status = system(text);
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), cases[i].code);
@@ -461,12 +464,13 @@ static void a_signal_stops_all_ranks(void **state)
     OPTIMISED_ONLY();
     char text[1024];
     folder_empty(folder);
-    snprintf(text, sizeof text,
-             "cd %s && timeout 240 %s -n 2 sh -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec"
-             " %s study energy --quick --widths 1,2,3 --depths 1 -o nets' >out 2>err &"
-             " job=$!; cd %s; until ls nets/nets/*numbers* >/dev/null 2>&1; do sleep"
-             " 0.02; done; kill -USR1 $(cat pid0) $(cat pid1); wait $job",
-             folder, mpis[OPEN_MPI].run, program(), folder);
+    snprintf(
+        text, sizeof text,
+        "cd %s && timeout 240 %s -n 2 sh -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec"
+        " %s study energy --quick --widths 1,2,3 --depths 1 -o nets' >out 2>err &"
+        " job=$!; cd %s; until ls nets/nets/*numbers* >/dev/null 2>&1; do sleep"
+        " 0.02; done; kill -USR1 $(cat pid0) $(cat pid1); wait $job",
+        folder, mpis[OPEN_MPI].run, program(), folder);
     const int status = system(text);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 138);

@@ -3,9 +3,9 @@
  * WebAssembly, tools/aarch64.sh on AArch64.
  *
  * Tables and quantiles are made with exp() and erfc() of the C library, which another
- * library, or glibc on another processor, may round otherwise. For the law that has a gap between its modes this reaches
- * a few draws in a million, by one ulp; there the draws must agree once they are rounded
- * to a multiple of 2^-10. */
+ * library, or glibc on another processor, may round otherwise. For the law that has a gap
+ * between its modes this reaches a few draws in a million, by one ulp; there the draws
+ * must agree once they are rounded to a multiple of 2^-10. */
 #include "xbtest.h"
 
 #include "crossbayes/extend.h"
@@ -65,7 +65,8 @@ static void draws_are_the_same_bytes(void **state)
         if (SAME_LIBRARY || !golden[i].depends)
             others += differs(golden[i].law, "bytes", bytes, golden[i].bytes);
         else if (bytes != golden[i].bytes)
-            print_message("%s: other last bits than with glibc on x86-64\n", golden[i].law);
+            print_message("%s: other last bits than with glibc on x86-64\n",
+                          golden[i].law);
         others += differs(golden[i].law, "rounded", rounded, golden[i].rounded);
         free(z);
     }

@@ -56,14 +56,8 @@ static xb_fit_decision decision_of(xb_ctx *ctx, const double *x, int64_t n,
 static void right_families_are_kept_and_wrong_ones_refused(void **state)
 {
     (void)state;
-    const int traces = test_exhaustive() ? 1000
-                       : test_long()     ? 100
-                       : SANITIZED       ? 2
-                                         : 10;
-    const int least = test_exhaustive() ? 950
-                      : test_long()     ? 90
-                      : SANITIZED       ? 1
-                                        : 7;
+    const int traces = test_exhaustive() ? 1000 : test_long() ? 100 : SANITIZED ? 2 : 10;
+    const int least = test_exhaustive() ? 950 : test_long() ? 90 : SANITIZED ? 1 : 7;
     xb_ctx *ctx = test_ctx();
     for (int c = 0; c < XB_COUNT(cases); c++)
         for (int memory = 0; memory < 2; memory++) {

@@ -10,10 +10,7 @@
 static void noise_is_not_taken_for_more(void **state)
 {
     (void)state;
-    const int traces = test_exhaustive() ? 1000
-                       : test_long()     ? 200
-                       : SANITIZED       ? 10
-                                         : 50;
+    const int traces = test_exhaustive() ? 1000 : test_long() ? 200 : SANITIZED ? 10 : 50;
     const int most = test_exhaustive() ? 23 : test_long() ? 8 : 4;
     const int64_t n = test_long() ? 4096 : 1024;
     static const char *const kind[] = {"white", "1/f", "telegraph"};

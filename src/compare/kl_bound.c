@@ -158,8 +158,8 @@ static xb_status run(xb_ctx *ctx, double *nats, work *w)
     return XB_OK;
 }
 
-xb_status xb_distance_kl_lower(xb_ctx *ctx, double *nats, const double *a, const double *b,
-                         int64_t draws, int64_t n)
+xb_status xb_distance_kl_lower(xb_ctx *ctx, double *nats, const double *a,
+                               const double *b, int64_t draws, int64_t n)
 {
     work w = {.a = a, .b = b, .draws = draws, .n = n, .half = draws / 2};
     XB_TRY(check(ctx, &w));

@@ -40,8 +40,8 @@ struct xb_device {
     xb_state_record *record; /* [traces] */
     char shapes[32]; /* whether the states' shapes "agree", "differ", ...; "": fewer than
                         two */
-    double shapes_p;         /* NAN: not tested */
-    json_t *law;             /* a law file; NULL: there is no law for all states */
+    double shapes_p; /* NAN: not tested */
+    json_t *law;     /* a law file; NULL: there is no law for all states */
 };
 
 /* Makes a device whose numbers are not set yet. */

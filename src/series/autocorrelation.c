@@ -318,8 +318,8 @@ static double time_from(const xb_memory *m, int64_t n)
         const double first = (double)(from * m->stride - m->lags);
         for (int64_t k = from; k < m->coarse_lags && m->coarse[k] > 0; k++) {
             before = fmin(before, 2 * m->coarse[k]);
-            sum += before * (k == from ? first + 0.5 * (double)m->stride
-                                       : (double)m->stride);
+            sum += before *
+                   (k == from ? first + 0.5 * (double)m->stride : (double)m->stride);
         }
         tau += sum;
     }

@@ -57,8 +57,7 @@ static int64_t first_piece(const xb_signal *s, const xb_comm *c, int64_t rank)
 bool xb_signal_mine(const xb_ctx *ctx, const xb_signal *s, int64_t p)
 {
     const xb_comm *c = ranks_of(ctx, s);
-    return !c ||
-           (p >= first_piece(s, c, c->rank) && p < first_piece(s, c, c->rank + 1));
+    return !c || (p >= first_piece(s, c, c->rank) && p < first_piece(s, c, c->rank + 1));
 }
 
 xb_status xb_signal_check_ranks(xb_ctx *ctx, xb_trace *trace)
@@ -165,8 +164,7 @@ static void take_every(void *arg, int64_t p, const double *x, int64_t at, int64_
     const every_job *j = arg;
     int64_t i = (at + j->stride - 1) / j->stride;
     (void)p;
-    for (; i < j->count && i * j->stride < at + n; i++)
-        j->out[i] = x[i * j->stride - at];
+    for (; i < j->count && i * j->stride < at + n; i++) j->out[i] = x[i * j->stride - at];
 }
 
 xb_status xb_signal_every(xb_ctx *ctx, const xb_signal *s, double *out, int64_t stride)

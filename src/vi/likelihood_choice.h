@@ -29,8 +29,8 @@ bool xb_train_comparable(const xb_train_data *data, const xb_train_options *opt)
 bool xb_likelihood_is_open(const xb_train_data *data, const xb_train_options *opt);
 
 /* (V20) Trains the net of `best`, which has constant noise or is of counts, under the
- * other likelihoods; the best of them all is in `best` then, and its report says what was tried. `dealt`:
- * ranks train one or several each. */
+ * other likelihoods; the best of them all is in `best` then, and its report says what was
+ * tried. `dealt`: ranks train one or several each. */
 xb_status xb_likelihood_choose(xb_ctx *ctx, xb_trained *best, const xb_train_data *data,
                                const xb_train_options *opt, bool traced, bool dealt);
 
