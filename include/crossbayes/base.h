@@ -38,7 +38,7 @@ extern "C" {
 #define XB_API
 #endif
 
-#define XB_VERSION_STRING "1.0.0"
+#define XB_VERSION_STRING "1.1.0"
 
 /* One list makes the enum, the text and the documentation. */
 #define XB_STATUS_LIST(X)                                                                \
