@@ -161,7 +161,7 @@ static void narrow_noise_is_scored(void **state)
         worst = fmax(worst, fabs(last[0] - 2 * last[1] + last[2]) / last[1]);
     }
     print_message("from the integral to pairs: a step of %.2g\n", worst);
-    assert_at_most(worst, 1e-4);
+    assert_at_most(worst, 2e-5);
     xb_ctx_destroy(ctx);
 }
 

@@ -102,12 +102,13 @@ static double distance(const xb_point *p, int64_t s, int64_t t)
     const xb_student_table *one = xb_heavy_of(p->heavy, p->members, s);
     const xb_student_table *other = xb_heavy_of(p->heavy, p->members, t);
     const double mean = p->m[s] - p->m[t];
+    const xb_student_table *low = one->degrees < other->degrees ? one : other;
     if (one == other && p->a[s] == p->a[t])
-        return xb_student_absolute(one, mean, one->joined * p->a[s]);
-    if (other->degrees < one->degrees) one = other;
-    const double power = log(2) / log(one->joined);
-    const double scale = pow(pow(p->a[s], power) + pow(p->a[t], power), 1 / power);
-    return xb_student_absolute(one, mean, scale);
+        return xb_student_absolute(one, mean, one->spread / one->size * p->a[s]);
+    const double power = 0.5 * (one->power + other->power);
+    const double sum =
+        pow(one->size * p->a[s], power) + pow(other->size * p->a[t], power);
+    return xb_student_absolute(low, mean, pow(sum, 1 / power) / low->size);
 }
 
 static void sum_pairs(double *version, const xb_point *p)

@@ -75,7 +75,8 @@ void xb_student_fill(xb_student_table *table, double degrees)
         above = at->above - mass_beside(at, lower - middle);
         upper = lower;
     }
-    table->joined = table->spread / xb_student_absolute(table, 0, 1);
+    table->size = xb_student_absolute(table, 0, 1);
+    table->power = log(2) / log(table->spread / table->size);
     table->reach = 1;
     while (table->reach * xb_student_above(table, table->reach).above > little)
         table->reach *= 2;

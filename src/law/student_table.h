@@ -38,7 +38,8 @@ typedef struct xb_student_table {
     double scale;    /* of a t whose standard deviation is 1 */
     double variance; /* of a t whose scale is 1 */
     double spread;   /* E|T - T'| */
-    double joined;   /* the same over E|T| */
+    double size;     /* E|T| */
+    double power;    /* 2^(1/power) = spread/size */
     double reach;    /* the mass beyond it times its distance is below 1e-10 */
     xb_student_node node[XB_STUDENT_NODES];
 } xb_student_table;
@@ -52,11 +53,12 @@ void xb_student_fill(xb_student_table *table, double degrees);
 /* The node whose series holds at t, 0 <= t < 2^MOST. */
 static inline int xb_student_node_of(double t)
 {
-    uint64_t bits;
+    uint64_t pattern;
     if (t < (double)(1 << XB_STUDENT_LEAST)) return (int)(t * XB_STUDENT_STEPS);
-    memcpy(&bits, &t, sizeof bits); /* the exponent, and the first bits of the fraction */
+    memcpy(&pattern, &t,
+           sizeof pattern); /* the exponent, and the first bits of the fraction */
     const int first = (1023 + XB_STUDENT_LEAST) << XB_STUDENT_PARTS;
-    return XB_STUDENT_NEAR + (int)(bits >> (52 - XB_STUDENT_PARTS)) - first;
+    return XB_STUDENT_NEAR + (int)(pattern >> (52 - XB_STUDENT_PARTS)) - first;
 }
 
 /* (L32) t >= 0 or NAN. */
