@@ -3,6 +3,7 @@
  * public API chip by chip, costs against the cost model. */
 #include "designtest.h"
 
+#include "compare/target_scorer.h"
 #include "crossbayes/score.h"
 #include "design/search.h"
 
@@ -52,6 +53,19 @@ static void groups_have_the_librarys_scores(void **state)
     xb_judge_prepare(&two, room, value, READS);
     xb_judge_rows(&two, row, room, value, READS, READS);
     assert_close(xb_judge_score(&two, row, 0), xb_scores_get(s, "nll").value, 1e-12);
+    xb_scores_destroy(s);
+    /* ... and with heavy tails (P9) */
+    static xb_student_table tables[2];
+    xb_student_fill(&tables[0], 2.5);
+    xb_student_fill(&tables[1], 9);
+    const xb_judge heavy = {
+        .n = N, .outputs = 1, .y = y, .sd = sd, .sds = 2, .heavy = tables};
+    assert_ok(ctx, xb_score_student(ctx, &s, &p, y, 1, tables, 2));
+    xb_judge_prepare(&heavy, room, value, READS);
+    xb_judge_rows(&heavy, row, room, value, READS, READS);
+    assert_close(xb_judge_score(&heavy, row, 0), xb_scores_get(s, "nll").value, 1e-12);
+    assert_close(xb_judge_score(&heavy, row, 2), xb_scores_get(s, "coverage").value,
+                 1e-12);
     xb_scores_destroy(s);
     xb_ctx_destroy(ctx);
 }

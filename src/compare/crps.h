@@ -15,4 +15,8 @@ void xb_crps_pairs_direct(double *version, const xb_point *p);
 void xb_crps_pairs_sorted(double *version, const xb_point *p);
 bool xb_crps_pairs_grid(double *version, xb_point *p);
 
+/* crps_heavy.c: (C45) the double sum of heavy components, of which not all are point
+ * masses; leaves the grid. */
+void xb_crps_pairs_heavy(double *version, xb_point *p);
+
 #endif

@@ -44,6 +44,7 @@ typedef struct comparison {
     double *z;       /* [points], memory for draws of it */
     double *base, *base_noisy, *other; /* [draws][points] */
     xb_sampler *normal;
+    xb_student_table *heavy; /* [members] the noise's law (P9), NULL if it is normal */
 } comparison;
 
 void xb_evaluate_options_init(xb_evaluate_options *opt, size_t size)
@@ -90,6 +91,7 @@ static void comparison_free(comparison *c)
     free(c->select);
     free(c->sd);
     free(c->z);
+    free(c->heavy);
     free(c->base);
     free(c->base_noisy);
     free(c->other);
@@ -119,6 +121,7 @@ static xb_status comparison_plan(xb_ctx *ctx, comparison *c)
     if (!c->select || !c->sd || !c->z || !c->base || !c->base_noisy || !c->other)
         return XB_E_MEMORY;
     pick_rows(c);
+    if (c->noisy) XB_TRY(xb_noise_tables(ctx, &c->heavy, c->j->model));
     return c->noisy ? make_normal(ctx, &c->normal) : XB_OK;
 }
 
@@ -143,8 +146,8 @@ static xb_status draw(xb_ctx *ctx, const comparison *c, double *value, const xb_
     return XB_OK;
 }
 
-/* (P3, P7) Adds the data's noise, chosen by element and draw, so that it is the same for
- * all laws. */
+/* (P3, P7, P9) Adds the data's noise, chosen by element and draw, so that it is the same
+ * for all laws. */
 static void add_noise(const comparison *c, double *value)
 {
     double *z = c->z;
@@ -154,12 +157,16 @@ static void add_noise(const comparison *c, double *value)
         const double *sd = c->sd + xb_member_of(c->j->model, c->first + d) * c->points;
         double *row = value + d * c->points;
         xb_sampler_fill_double(c->normal, z, c->points, &where, 0);
-        const double scale = xb_noise_scale(c->j->model, c->first + d);
+        const xb_student_table *heavy =
+            c->heavy ? &c->heavy[xb_member_of(c->j->model, c->first + d)] : NULL;
         if (xb_model_of_counts(c->j->model))
             for (int64_t i = 0; i < c->points; i++)
                 row[i] = xb_count_quantile(row[i], sd[i], z[i]); /* sizes (C44) */
+        else if (heavy)                                          /* (P9) */
+            for (int64_t i = 0; i < c->points; i++)
+                row[i] += heavy->scale * sd[i] * xb_student_from_normal(heavy, z[i]);
         else
-            for (int64_t i = 0; i < c->points; i++) row[i] += scale * sd[i] * z[i];
+            for (int64_t i = 0; i < c->points; i++) row[i] += sd[i] * z[i];
     }
 }
 

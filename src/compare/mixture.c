@@ -1,5 +1,5 @@
-/* mixture.c: cdf, log density and quantiles of a Gaussian mixture over draws;
- * maths C3, C4, C6, C7.
+/* mixture.c: cdf, log density and quantiles of a mixture over draws, of normal components
+ * or of Student's t (P9); maths C3, C4, C6, C7.
  *
  * Quantiles by Halley's steps inside a shrinking bracket, started on the grid that the
  * CRPS has made: two evaluations of the mixture each. The versions without a group are
@@ -21,6 +21,7 @@ static void order_means(xb_point *p)
 
 void xb_point_prepare(xb_point *p)
 {
+    const double far = p->heavy ? XB_STUDENT_END : XB_NORMAL_FAR;
     p->a_min = p->lower = INFINITY;
     p->a_max = p->upper = -INFINITY;
     for (int64_t s = 0; s < p->draws; s++) {
@@ -28,8 +29,8 @@ void xb_point_prepare(xb_point *p)
         p->inverse[s] = a >= DBL_MIN ? 1 / a : 0;
         p->a_min = fmin(p->a_min, a);
         p->a_max = fmax(p->a_max, a);
-        p->lower = fmin(p->lower, m - XB_NORMAL_FAR * a);
-        p->upper = fmax(p->upper, m + XB_NORMAL_FAR * a);
+        p->lower = fmin(p->lower, m - far * a);
+        p->upper = fmax(p->upper, m + far * a);
     }
     p->discrete = p->a_max < DBL_MIN;
     p->grid.count = 0;
@@ -45,9 +46,38 @@ typedef struct sums {
     double slope;                 /* slope of the density, sum over all draws */
 } sums;
 
+/* (P9) The same of heavy components. */
+static void heavy_sums_at(sums *out, const xb_point *p, double z)
+{
+    const xb_jackknife *g = p->groups;
+    out->slope = 0;
+    for (int b = 0; b < g->count; b++) {
+        double cdf = 0, pdf = 0;
+        for (int64_t s = g->start[b]; s < g->start[b + 1]; s++) {
+            const xb_student_table *heavy = xb_heavy_of(p->heavy, p->members, s);
+            const double scale = p->inverse[s], t = (z - p->m[s]) * scale;
+            if (scale == 0) {
+                cdf += step_at(z, p->m[s]);
+                continue;
+            }
+            const xb_student_pair at = xb_student_above(heavy, fabs(t));
+            const double density = at.pdf * scale, nu = heavy->degrees;
+            cdf += t > 0 ? 1 - at.above : at.above;
+            pdf += density;
+            out->slope -= (nu + 1) * t / (nu + t * t) * density * scale;
+        }
+        out->cdf[b] = cdf;
+        out->pdf[b] = pdf;
+    }
+}
+
 static void sums_at(sums *out, const xb_point *p, double z)
 {
     const xb_jackknife *g = p->groups;
+    if (p->heavy) {
+        heavy_sums_at(out, p, z);
+        return;
+    }
     out->slope = 0;
     for (int b = 0; b < g->count; b++) {
         double cdf = 0, pdf = 0;
@@ -88,6 +118,13 @@ static double log_normal(double y, double m, double sd)
     return -0.5 * t * t - log(sd);
 }
 
+/* (P9) The same of m plus `scale` times Student's t; here with its constant. */
+static double log_student(const xb_student_table *heavy, double y, double m, double scale)
+{
+    if (scale < DBL_MIN) return y == m ? INFINITY : -INFINITY;
+    return xb_student_log_pdf(heavy, (y - m) / scale) - log(scale);
+}
+
 void xb_log_add(xb_log_sum *l, double top, double sum)
 {
     if (top == -INFINITY) return;
@@ -121,14 +158,20 @@ void xb_mixture_log_density(double *version, const xb_point *p, const double *sd
     for (int b = 0; b < g->count; b++) {
         group[b] = (xb_log_sum){-INFINITY, 0};
         for (int64_t s = g->start[b]; s < g->start[b + 1]; s++)
-            xb_log_add(&group[b], log_normal(y, p->m[s], sd[s]), 1);
+            xb_log_add(&group[b],
+                       p->heavy ? log_student(xb_heavy_of(p->heavy, p->members, s), y,
+                                              p->m[s], sd[s])
+                                : log_normal(y, p->m[s], sd[s]),
+                       1);
     }
-    xb_log_means(version, group, g, 0.5 * log(2 * M_PI)); /* (C3) */
+    xb_log_means(version, group, g, p->heavy ? 0 : 0.5 * log(2 * M_PI)); /* (C3) */
 }
 
 void xb_mixture_joint_density(double *version, const xb_mixture *in, int64_t first,
-                              int64_t targets, const double *y, const xb_jackknife *g)
+                              int64_t targets, const double *y, const xb_jackknife *g,
+                              const xb_student_table *heavy, int64_t members)
 {
+    const double constant = heavy ? 0 : 0.5 * (double)targets * log(2 * M_PI);
     xb_log_sum group[XB_JACKKNIFE_GROUPS];
     for (int b = 0; b < g->count; b++) {
         group[b] = (xb_log_sum){-INFINITY, 0};
@@ -136,11 +179,14 @@ void xb_mixture_joint_density(double *version, const xb_mixture *in, int64_t fir
             const double *m = in->mean + s * in->n + first;
             const double *sd = in->sd + (in->sd_shared ? 0 : s * in->n) + first;
             double sum = 0;
-            for (int64_t k = 0; k < targets; k++) sum += log_normal(y[k], m[k], sd[k]);
+            const xb_student_table *own = heavy ? xb_heavy_of(heavy, members, s) : NULL;
+            for (int64_t k = 0; k < targets; k++)
+                sum += own ? log_student(own, y[k], m[k], own->scale * sd[k])
+                           : log_normal(y[k], m[k], sd[k]);
             xb_log_add(&group[b], sum, 1);
         }
     }
-    xb_log_means(version, group, g, 0.5 * (double)targets * log(2 * M_PI)); /* (C30) */
+    xb_log_means(version, group, g, constant); /* (C30) */
 }
 
 /* (C7) Order statistics, linear between them; positions count from 1. */
@@ -181,8 +227,13 @@ static bracket grid_bracket(const xb_point *p, double level)
     }
     double rise = g->all[high] - g->all[low];
     double part = rise > 0 ? (want - g->all[low]) / rise : 0.5;
-    double left = g->start + low * g->step;
-    return (bracket){left, left + g->step, left + fmin(fmax(part, 0), 1) * g->step};
+    double left = g->start + low * g->step, right = left + g->step;
+    if (p->heavy) { /* the last nodes are no bounds of a heavy tail */
+        left = want <= g->all[0] ? p->lower : g->at[low];
+        right = want >= g->all[g->count - 1] ? p->upper : g->at[high];
+        return (bracket){left, right, left + fmin(fmax(part, 0), 1) * (right - left)};
+    }
+    return (bracket){left, right, left + fmin(fmax(part, 0), 1) * g->step};
 }
 
 static double total(const double *group, int count)
@@ -222,6 +273,15 @@ static double solve(const xb_point *p, double level, double *z, sums *at)
     return next;
 }
 
+/* (C45) Bounds of a version's quantile, from the grid of all draws. */
+static void version_bounds(double *low, double *high, const xb_point *p, double level,
+                           double kept)
+{
+    const double share = kept / (double)p->draws;
+    *low = grid_bracket(p, level * share).low;
+    *high = grid_bracket(p, level * share + 1 - share).high;
+}
+
 void xb_mixture_quantile(double *version, const xb_point *p, double level)
 {
     if (p->discrete) {
@@ -235,7 +295,9 @@ void xb_mixture_quantile(double *version, const xb_point *p, double level)
     xb_jackknife_fold(pdf, at.pdf, p->groups);
     for (int v = 1; v < p->groups->versions; v++) {
         double step = pdf[v] > 0 ? (cdf[v] - level * p->groups->kept[v]) / pdf[v] : 0;
-        version[v] = fmin(fmax(z - step, p->lower), p->upper);
+        double low = p->lower, high = p->upper;
+        if (p->heavy) version_bounds(&low, &high, p, level, p->groups->kept[v]);
+        version[v] = fmin(fmax(z - step, low), high);
     }
     version[0] = found;
 }

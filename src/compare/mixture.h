@@ -7,15 +7,17 @@
 #include "compare/normal_table.h"
 #include "compare/tagged.h"
 #include "crossbayes/compare.h"
+#include "law/student_table.h"
 
-/* The cdf on an equidistant grid, as sums over the draws of each group (C5). */
+/* The cdf on a grid, as sums over the draws of each group (C5). */
 enum { XB_GRID_MAX = 1024 };
 
 typedef struct xb_grid {
-    int count; /* 0: none was made */
-    double start, step;
-    double *all;   /* [XB_GRID_MAX] */
-    double *group; /* [XB_JACKKNIFE_GROUPS][XB_GRID_MAX] */
+    int count;          /* 0: none was made */
+    double start, step; /* equidistant, of normal components */
+    double *at;         /* [XB_GRID_MAX] places of the nodes, of heavy ones (C45) */
+    double *all;        /* [XB_GRID_MAX] */
+    double *group;      /* [XB_JACKKNIFE_GROUPS][XB_GRID_MAX] */
 } xb_grid;
 
 /* Room for `draws` values in each array, made once and used for many points. */
@@ -23,7 +25,11 @@ typedef struct xb_point {
     const xb_jackknife *groups;
     const xb_normal_table *normal;
     int64_t draws;
-    double *m, *a, *inverse;   /* [draws] mean, sd, 1 / sd (0 for a point mass) */
+    double *m, *a, *inverse; /* [draws] mean, sd (of heavy components their scale), and
+                                its inverse (0 for a point mass) */
+    const xb_student_table *heavy; /* [members] (P9) of draw s that of number s mod
+                                      members; NULL: components are normal */
+    int64_t members;
     double *plain;             /* [draws] spare memory */
     xb_tagged *sorted, *spare; /* [draws] means in order with their groups, if discrete */
     bool discrete;             /* every sd is 0: quantiles are order statistics */
@@ -31,6 +37,12 @@ typedef struct xb_point {
     double lower, upper; /* there is no mass beyond */
     xb_grid grid;
 } xb_point;
+
+static inline const xb_student_table *xb_heavy_of(const xb_student_table *heavy,
+                                                  int64_t members, int64_t draw)
+{
+    return members == 1 ? heavy : heavy + draw % members;
+}
 
 /* Computes everything else after m and a are filled. */
 void xb_point_prepare(xb_point *p);
@@ -48,15 +60,17 @@ void xb_log_add(xb_log_sum *l, double top, double sum);
 void xb_log_means(double *version, const xb_log_sum group[XB_JACKKNIFE_GROUPS],
                   const xb_jackknife *groups, double constant);
 
-/* (C3) log density at y with the sds given ([draws]); all versions. */
+/* (C3, P9) log density at y with the sds given ([draws]), or the scales of heavy
+ * components; all versions. */
 void xb_mixture_log_density(double *version, const xb_point *p, const double *sd,
                             double y);
 
 /* (C30) Joint log density of y [targets] under points first, first + 1, ... of the
- * predictive, which has sds; all versions. */
+ * predictive, which has sds; all versions. heavy [members] as in xb_point. */
 void xb_mixture_joint_density(double *version, const xb_mixture *predictive,
                               int64_t first, int64_t targets, const double *y,
-                              const xb_jackknife *groups);
+                              const xb_jackknife *groups, const xb_student_table *heavy,
+                              int64_t members);
 
 /* (C7) The quantile of a level in (0, 1); all versions. */
 void xb_mixture_quantile(double *version, const xb_point *p, double level);

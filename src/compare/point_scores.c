@@ -18,7 +18,9 @@ void xb_point_moments(scores score, const xb_point *p, double y)
         for (int64_t s = g->start[b]; s < g->start[b + 1]; s++) {
             double e = p->m[s] - centre; /* about the mean, so that nothing cancels */
             d[b] += e, d2[b] += e * e;
-            a2[b] += p->a[s] * p->a[s];
+            a2[b] += p->heavy ? p->a[s] * p->a[s] *
+                                    xb_heavy_of(p->heavy, p->members, s)->variance
+                              : p->a[s] * p->a[s];
         }
     xb_jackknife_fold(sum, d, g);
     xb_jackknife_fold(sum2, d2, g);

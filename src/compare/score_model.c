@@ -26,6 +26,7 @@ typedef struct work {
     double *sd;     /* [draws][chunk][outputs] the same for each draw; for one posterior
                        it is `noise` */
     int64_t *label; /* [chunk] */
+    xb_student_table *heavy; /* [members] the noise's law (P9), NULL if it is normal */
     int64_t members;
     xb_disagreement *disagreement; /* for an ensemble */
     xb_target_scorer *numbers;
@@ -35,7 +36,7 @@ typedef struct work {
 /* Whether draws have different standard deviations. */
 static bool by_draw(const work *w)
 {
-    return !xb_model_of_counts(w->model) && (w->members > 1 || xb_noise_varies(w->model));
+    return !xb_model_of_counts(w->model) && w->members > 1;
 }
 
 /* Makes a scorer of numbers, or of counts. */
@@ -43,6 +44,8 @@ static xb_status make_scorer(xb_ctx *ctx, work *w)
 {
     XB_TRY(xb_target_scorer_create(ctx, &w->numbers, w->n, w->chunk, w->opt->draws,
                                    w->outputs, NULL));
+    XB_TRY(xb_noise_tables(ctx, &w->heavy, w->model));
+    if (w->heavy) xb_target_scorer_student(w->numbers, w->heavy, w->members);
     if (!xb_model_of_counts(w->model)) return XB_OK;
     w->size = xb_new(ctx, w->members * w->outputs, sizeof *w->size);
     if (!w->size) return XB_E_MEMORY;
@@ -81,13 +84,13 @@ static void work_free(work *w)
     xb_disagreement_destroy(w->disagreement);
     free(w->value);
     free(w->size);
+    free(w->heavy);
     free(w->noise);
     free(w->sd);
     free(w->label);
 }
 
-/* (P7, P9) A draw has the noise of the member that made it, wider or narrower where
- * tails are heavy. */
+/* (P7) A draw has the noise of the member that made it. */
 static xb_status add_numbers(xb_ctx *ctx, work *w, const xb_rows *part,
                              const double *target)
 {
@@ -100,8 +103,7 @@ static xb_status add_numbers(xb_ctx *ctx, work *w, const xb_rows *part,
     XB_TRY(xb_predict_noise_rows(ctx, w->noise, w->model, part, w->opt->backend));
     for (int64_t s = 0; by_draw(w) && s < draws; s++) {
         const double *noise = w->noise + xb_member_of(w->model, s) * n;
-        const double scale = xb_noise_scale(w->model, s);
-        for (int64_t i = 0; i < n; i++) w->sd[s * n + i] = scale * noise[i];
+        for (int64_t i = 0; i < n; i++) w->sd[s * n + i] = noise[i];
     }
     if (by_draw(w)) p.sd = w->sd, p.sd_shared = false;
     return xb_target_scorer_add(ctx, w->numbers, &p, target);

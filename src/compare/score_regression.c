@@ -39,7 +39,8 @@ struct xb_regression_scorer {
     double *pit;     /* [versions][n] */
     double *numbers; /* the block that holds the arrays above */
     xb_tagged *tagged;
-    const double *size; /* [members] sizes for counts; NULL: other numbers */
+    const double *size;            /* [members] sizes for counts; NULL: other numbers */
+    const xb_student_table *heavy; /* [members] for heavy tails; NULL: normal noise */
     int64_t members;
     double *room; /* [pieces] memory for the grids of counts */
 };
@@ -116,6 +117,7 @@ static void share_out(work *w, double *block)
         *p = (xb_point){.groups = &w->groups, .normal = &w->normal, .draws = draws};
         double **part[] = {&p->m, &p->a, &p->inverse, &p->plain};
         for (int j = 0; j < XB_COUNT(part); j++) *part[j] = block, block += draws;
+        p->grid.at = block, block += XB_GRID_MAX;
         p->grid.all = block, block += XB_GRID_MAX;
         p->grid.group = block, block += (int64_t)XB_JACKKNIFE_GROUPS * XB_GRID_MAX;
         p->sorted = tagged, tagged += draws;
@@ -127,7 +129,7 @@ static xb_status take_memory(xb_ctx *ctx, work *w)
 {
     int64_t values = XB_COLUMNS * w->n, pits = w->groups.versions * w->n;
     int64_t sums = w->pieces * XB_COLUMNS * XB_VERSIONS;
-    int64_t scratch = 4 * w->draws + (int64_t)XB_VERSIONS * XB_GRID_MAX;
+    int64_t scratch = 4 * w->draws + (int64_t)(XB_VERSIONS + 1) * XB_GRID_MAX;
     w->point = xb_new(ctx, w->pieces, sizeof *w->point);
     w->numbers = xb_new(ctx, values + pits + sums + w->pieces * scratch, sizeof(double));
     w->tagged = xb_new(ctx, 2 * w->pieces * w->draws, sizeof *w->tagged);
@@ -171,6 +173,13 @@ xb_status xb_regression_scorer_count(xb_ctx *ctx, work *w, const double *size,
     return w->room ? XB_OK : XB_E_MEMORY;
 }
 
+void xb_regression_scorer_student(work *w, const xb_student_table *heavy, int64_t members)
+{
+    w->heavy = heavy, w->members = members;
+    for (int64_t i = 0; i < w->pieces; i++)
+        w->point[i].heavy = heavy, w->point[i].members = members;
+}
+
 /* (C40) Scores the current point of a piece, which is row `at` of all. */
 static void score_count(double score[XB_COLUMNS][XB_VERSIONS], work *w, int64_t piece,
                         double y, int64_t at)
@@ -189,6 +198,7 @@ static void gather(xb_point *p, const xb_mixture *in, int64_t i)
     for (int64_t s = 0; s < in->draws; s++) {
         p->m[s] = in->mean[s * in->n + i];
         p->a[s] = !in->sd ? 0 : in->sd_shared ? in->sd[i] : in->sd[s * in->n + i];
+        if (p->heavy) p->a[s] *= xb_heavy_of(p->heavy, p->members, s)->scale; /* (P9) */
     }
 }
 

@@ -30,6 +30,7 @@ struct xb_target_scorer {
     const xb_mixture *in; /* the current part ... */
     const double *all;    /* ... and its y; both are set only while it is added */
     double *size;         /* [targets][members] sizes for counts; NULL: other numbers */
+    const xb_student_table *heavy; /* [members] for heavy tails; NULL: normal noise */
     int64_t members;
 };
 
@@ -101,6 +102,14 @@ xb_status xb_target_scorer_count(xb_ctx *ctx, xb_target_scorer *s, const double 
     return XB_OK;
 }
 
+void xb_target_scorer_student(xb_target_scorer *s, const xb_student_table *heavy,
+                              int64_t members)
+{
+    s->heavy = heavy, s->members = members;
+    for (int64_t k = 0; k < s->targets; k++)
+        xb_regression_scorer_student(s->each[k], heavy, members);
+}
+
 /* Copies target k of the part to where a scorer of numbers expects it. */
 static xb_status add_target(xb_ctx *ctx, xb_target_scorer *s, int64_t k)
 {
@@ -126,7 +135,8 @@ static void joint_piece(void *arg, int64_t piece)
                                 s->all + i * targets, s->size, s->members, &s->groups);
         else
             xb_mixture_joint_density(version, s->in, i * targets, targets,
-                                     s->all + i * targets, &s->groups);
+                                     s->all + i * targets, &s->groups, s->heavy,
+                                     s->members);
         for (int v = 0; v < s->groups.versions; v++)
             s->nll[v * s->n + s->at + i] = -version[v];
     }
@@ -212,7 +222,8 @@ xb_status xb_target_scorer_sum(xb_ctx *ctx, xb_scores **out, xb_target_scorer *s
 
 static xb_status score_all(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
                            const double *y, int64_t targets, const double *size,
-                           int64_t members, const xb_score_options *opt)
+                           const xb_student_table *heavy, int64_t members,
+                           const xb_score_options *opt)
 {
     const int64_t n = targets > 0 ? predictive->n / targets : 0;
     xb_target_scorer *s = NULL;
@@ -222,6 +233,7 @@ static xb_status score_all(xb_ctx *ctx, xb_scores **out, const xb_mixture *predi
                        (long long)predictive->n, (long long)targets);
     XB_TRY(xb_target_scorer_create(ctx, &s, n, n, predictive->draws, targets, opt));
     xb_status status = size ? xb_target_scorer_count(ctx, s, size, members) : XB_OK;
+    if (heavy) xb_target_scorer_student(s, heavy, members);
     if (status == XB_OK) status = xb_target_scorer_add(ctx, s, predictive, y);
     if (status == XB_OK) status = xb_target_scorer_sum(ctx, out, s);
     xb_target_scorer_destroy(s);
@@ -231,12 +243,19 @@ static xb_status score_all(xb_ctx *ctx, xb_scores **out, const xb_mixture *predi
 xb_status xb_score_targets(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
                            const double *y, int64_t targets, const xb_score_options *opt)
 {
-    return score_all(ctx, out, predictive, y, targets, NULL, 0, opt);
+    return score_all(ctx, out, predictive, y, targets, NULL, NULL, 0, opt);
 }
 
 xb_status xb_score_counts(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
                           const double *y, int64_t targets, const double *size,
                           int64_t members)
 {
-    return score_all(ctx, out, predictive, y, targets, size, members, NULL);
+    return score_all(ctx, out, predictive, y, targets, size, NULL, members, NULL);
+}
+
+xb_status xb_score_student(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
+                           const double *y, int64_t targets,
+                           const xb_student_table *heavy, int64_t members)
+{
+    return score_all(ctx, out, predictive, y, targets, NULL, heavy, members, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "compare/score_items.h"
+#include "law/student_table.h"
 
 /* A scorer of numbers. opt, which may be NULL, is copied except for its levels, which are
  * borrowed. */
@@ -16,6 +17,11 @@ xb_status xb_regression_scorer_create(xb_ctx *ctx, xb_regression_scorer **out, i
  * size [members], borrowed; sds are not read. Call this before points are added. */
 xb_status xb_regression_scorer_count(xb_ctx *ctx, xb_regression_scorer *s,
                                      const double *size, int64_t members);
+/* Predictives are mixtures of Student's t (P9): draw s has the degrees of number s mod
+ * members, heavy [members], borrowed; sds are standard deviations as before. Call this
+ * before points are added. */
+void xb_regression_scorer_student(xb_regression_scorer *s, const xb_student_table *heavy,
+                                  int64_t members);
 xb_status xb_regression_scorer_add(xb_ctx *ctx, xb_regression_scorer *s,
                                    const xb_mixture *predictive, const double *y);
 /* Call this once, after all n points. */

@@ -15,6 +15,9 @@ xb_status xb_target_scorer_create(xb_ctx *ctx, xb_target_scorer **out, int64_t n
 /* The same for counts: size [members][targets], copied. */
 xb_status xb_target_scorer_count(xb_ctx *ctx, xb_target_scorer *s, const double *size,
                                  int64_t members);
+/* The same for Student's t (P9): heavy [members], borrowed. */
+void xb_target_scorer_student(xb_target_scorer *s, const xb_student_table *heavy,
+                              int64_t members);
 /* predictive->n is points times targets, y [points][targets]. */
 xb_status xb_target_scorer_add(xb_ctx *ctx, xb_target_scorer *s,
                                const xb_mixture *predictive, const double *y);
@@ -30,5 +33,10 @@ double xb_count_uniform(int64_t row);
 xb_status xb_score_counts(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
                           const double *y, int64_t targets, const double *size,
                           int64_t members);
+
+/* xb_score_targets for noise of Student's t, heavy [members] (P9); NULL: normal noise. */
+xb_status xb_score_student(xb_ctx *ctx, xb_scores **out, const xb_mixture *predictive,
+                           const double *y, int64_t targets,
+                           const xb_student_table *heavy, int64_t members);
 
 #endif

@@ -25,12 +25,13 @@ struct xb_assay {
     int64_t n, outputs, points;
     xb_assay_options opt;
     xb_analog_options analog;
-    int64_t *label;      /* [n], classes */
-    double *value;       /* [reads][n][outputs] of the current case */
-    double *sd;          /* [n][outputs]; for an ensemble one for each read, by its
-                            member */
-    double *size;        /* [members][outputs] for counts, else NULL */
-    double *compared[2]; /* [reads][points], of the digital model and of the case */
+    int64_t *label;          /* [n], classes */
+    double *value;           /* [reads][n][outputs] of the current case */
+    double *sd;              /* [n][outputs]; for an ensemble one for each read, by its
+                                member */
+    double *size;            /* [members][outputs] for counts, else NULL */
+    xb_student_table *heavy; /* [members] the noise's law (P9), NULL if it is normal */
+    double *compared[2];     /* [reads][points], of the digital model and of the case */
     xb_assay_result *digital;
 };
 
@@ -53,10 +54,7 @@ static void pick_points(const xb_assay *a, double *out)
 }
 
 /* Whether reads have different standard deviations of the data's noise. */
-static bool by_read(const xb_assay *a)
-{
-    return !a->size && (a->model->member || xb_noise_varies(a->model));
-}
+static bool by_read(const xb_assay *a) { return !a->size && a->model->member; }
 
 /* Computes the scores of a->value. */
 static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which)
@@ -70,7 +68,8 @@ static xb_status score(xb_ctx *ctx, xb_assay *a, xb_assay_result *out, int which
                     .sd_shared = !by_read(a)};
     XB_TRY(a->size ? xb_score_counts(ctx, &out->scores, &p, a->y, a->outputs, a->size,
                                      xb_model_member_count(a->model))
-                   : xb_score_targets(ctx, &out->scores, &p, a->y, a->outputs, NULL));
+                   : xb_score_student(ctx, &out->scores, &p, a->y, a->outputs, a->heavy,
+                                      xb_model_member_count(a->model)));
     return xb_scores_name_targets(ctx, out->scores, a->model->target_each);
 }
 
@@ -130,8 +129,7 @@ static xb_status find_noise(xb_ctx *ctx, xb_assay *a)
     xb_status status = xb_predict_noise_rows(ctx, each, a->model, &rows, backend);
     for (int64_t s = 0; s < a->opt.reads; s++) {
         const double *noise = each + xb_member_of(a->model, s) * wide;
-        const double scale = xb_noise_scale(a->model, s);
-        for (int64_t i = 0; i < wide; i++) a->sd[s * wide + i] = scale * noise[i];
+        for (int64_t i = 0; i < wide; i++) a->sd[s * wide + i] = noise[i];
     }
     free(each);
     return status;
@@ -189,6 +187,7 @@ xb_status xb_assay_create(xb_ctx *ctx, xb_assay **out, const xb_model *model,
     a->opt.analog = NULL; /* the caller may free it */
     a->analog = analog;
     xb_status status = take_memory(ctx, a);
+    if (status == XB_OK) status = xb_noise_tables(ctx, &a->heavy, model);
     if (status == XB_OK) status = score_digital(ctx, a);
     if (status == XB_OK)
         *out = a;
@@ -204,6 +203,7 @@ void xb_assay_destroy(xb_assay *a)
     free(a->value);
     free(a->sd);
     free(a->size);
+    free(a->heavy);
     for (int i = 0; i < 2; i++) free(a->compared[i]);
     xb_assay_result_destroy(a->digital);
     free(a);

@@ -38,6 +38,20 @@ int64_t xb_judge_room(const xb_judge *judge, int64_t reads)
     return judge->classes > 0 ? judge->outputs : 2 * reads * judge->n + 4 * judge->n;
 }
 
+/* (P9) Adds the log density at z standard deviations sd, and finds the cdf. */
+static void add_noise(const xb_student_table *heavy, double *density, double *cdf,
+                      double z, double sd)
+{
+    if (heavy) {
+        const double scale = heavy->scale;
+        *density += xb_student_log_pdf(heavy, z / scale) - log(sd * scale);
+        *cdf = xb_student_cdf(heavy, z / scale);
+        return;
+    }
+    *density -= 0.5 * z * z + log(sd) + HALF_LOG_2_PI;
+    *cdf = 0.5 * erfc(-z / SQRT_2);
+}
+
 void xb_judge_prepare(const xb_judge *judge, double *room, const double *value,
                       int64_t reads)
 {
@@ -46,15 +60,16 @@ void xb_judge_prepare(const xb_judge *judge, double *room, const double *value,
     if (judge->classes > 0) return;
     for (int64_t s = 0; s < reads; s++) {
         const double *sd = judge->sd + s % judge->sds * n * outputs;
+        const xb_student_table *heavy =
+            judge->heavy ? &judge->heavy[s % judge->sds] : NULL;
         for (int64_t i = 0; i < n; i++, density++, cdf++) {
-            double sum = 0, z = 0;
+            double sum = 0;
             for (int64_t k = 0; k < outputs; k++) {
                 const int64_t at = i * outputs + k;
-                z = (judge->y[at] - value[s * n * outputs + at]) / sd[at];
-                sum -= 0.5 * z * z + log(sd[at]) + HALF_LOG_2_PI;
+                const double z = (judge->y[at] - value[s * n * outputs + at]) / sd[at];
+                add_noise(heavy, &sum, cdf, z, sd[at]);
             }
             *density = sum;
-            *cdf = 0.5 * erfc(-z / SQRT_2);
         }
     }
 }

@@ -4,6 +4,7 @@
 #define XB_DESIGN_QUALITY_H
 
 #include "base/ctx.h"
+#include "law/student_table.h"
 #include "vi/model.h"
 
 enum { XB_QUALITIES = 3, XB_CONDITIONS_MOST = 3 };
@@ -16,6 +17,7 @@ typedef struct xb_judge {
     const double *y;  /* [n][outputs]; for classes [n] class numbers */
     const double *sd; /* [sds][n][outputs], for numbers only; read s uses s mod sds */
     int64_t sds;
+    const xb_student_table *heavy; /* [sds] the noise's law (P9); NULL: normal */
 } xb_judge;
 
 /* The number of doubles of memory that scoring `reads` reads needs. */

@@ -170,25 +170,19 @@ static xb_status train_all(xb_ctx *ctx, xb_design *d)
 
 /* ---- what the search needs from each model */
 
-/* (P3, P7, P9) Finds the noise of the data: one for all reads, one for each member, or
- * one for each read. */
+/* (P3, P7, P9) Finds the noise of the data: one for all reads, or one for each member. */
 static xb_status find_noise(xb_ctx *ctx, const xb_design *d, xb_variant *v)
 {
     const xb_rows rows = {.x = d->x, .n = d->judge.n, .features = v->model->features};
     const int64_t members = xb_model_member_count(v->model);
     const int64_t wide = d->judge.n * d->judge.outputs;
     if (d->judge.classes > 0) return XB_OK;
-    v->judge.sds = xb_noise_varies(v->model) ? d->reads : members;
-    v->sd = xb_new(ctx, v->judge.sds * wide, sizeof *v->sd);
+    v->judge.sds = members;
+    v->sd = xb_new(ctx, members * wide, sizeof *v->sd);
     if (!v->sd) return XB_E_MEMORY;
     XB_TRY(xb_predict_noise_rows(ctx, v->sd, v->model, &rows, d->analog.backend));
-    for (int64_t s = v->judge.sds - 1; s >= 0 && v->judge.sds > members; s--) {
-        /* The loop runs downwards because the values of the members come first and are
-         * overwritten last. */
-        const double scale = xb_noise_scale(v->model, s);
-        for (int64_t i = 0; i < wide; i++)
-            v->sd[s * wide + i] = scale * v->sd[s % members * wide + i];
-    }
+    XB_TRY(xb_noise_tables(ctx, &v->heavy, v->model));
+    v->judge.heavy = v->heavy;
     v->judge.sd = v->sd;
     return XB_OK;
 }
@@ -237,6 +231,7 @@ void xb_variants_free(xb_design *d)
     for (int64_t i = 0; d->variant && i < d->variants; i++) {
         xb_model_destroy(d->variant[i].own);
         free(d->variant[i].sd);
+        free(d->variant[i].heavy);
         free(d->variant[i].paired);
         free(d->variant[i].digital_row);
     }

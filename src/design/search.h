@@ -14,7 +14,8 @@ typedef struct xb_variant {
     const xb_model *model;  /* `own`, or borrowed during the search */
     xb_model *own;
     xb_judge judge;
-    double *sd;     /* standard deviations of the data's noise */
+    double *sd;              /* standard deviations of the data's noise */
+    xb_student_table *heavy; /* its law (P9); NULL: normal */
     double *paired; /* [chips_room][XB_QUALITIES]: scores of the digital model with the
                        random words of each chip, `reads` draws */
     double *digital_row; /* [XB_QUALITIES][n]: the digital model with many draws */

@@ -39,14 +39,13 @@ void xb_predict_options_init(xb_predict_options *opt, size_t size)
 typedef struct summary_job {
     xb_prediction *p;
     const xb_model *model;
-    float *raw;        /* [draws][rows]: of numbers, standardised; each target of a row is
-                          a row here */
-    double *value;     /* [draws][rows][classes]: of classes */
-    double *noise;     /* [members][rows]: aleatoric, of numbers */
-    double *scale;     /* [draws]: factors on the noise (P9); NULL: 1 */
-    double *width;     /* [pieces][draws], scratch for the widths */
-    double *size;      /* [members][targets]: of counts; NULL: other numbers */
-    double *room;      /* [pieces] scratch for the grids of counts */
+    float *raw;    /* [draws][rows]: of numbers, standardised; each target of a row is
+                      a row here */
+    double *value; /* [draws][rows][classes]: of classes */
+    double *noise; /* [members][rows]: aleatoric, of numbers */
+    xb_student_table *heavy; /* [members]: the law of the noise (P9); NULL: normal */
+    double *size;            /* [members][targets]: of counts; NULL: other numbers */
+    double *room;            /* [pieces] scratch for the grids of counts */
     double *cdf;       /* [pieces][draws], where draws needed are asked for; else NULL */
     double *scratch;   /* [pieces][aside][draws] */
     int64_t aside;     /* rows taken together */
@@ -99,16 +98,20 @@ static void take_aside(const summary_job *job, double *aside, int64_t i, int64_t
 
 /* (P31) The number of draws that the ends of an interval need; room [draws]. */
 static void note_needed(const summary_job *job, int64_t at, const double *draws,
-                        const double *sd, int64_t widths, double *room, double error)
+                        const double *sd, double *room, double error)
 {
     xb_prediction *p = job->p;
+    const int64_t members = job->members;
     const double *q = p->quantile + at * p->quantiles;
     if (!p->needed) return;
     take_error(&p->error_of[at], error, p->sd[at]);
     const int64_t step = p->quantiles > 1 ? p->quantiles - 1 : 1; /* first and last */
     for (int64_t k = 0; k < p->quantiles; k += step) {
         const double off =
-            xb_quantile_error(draws, p->draws, sd, widths, job->members, q[k], room);
+            job->heavy
+                ? xb_heavy_quantile_error(draws, p->draws, sd, job->heavy, members, q[k],
+                                          room)
+                : xb_quantile_error(draws, p->draws, sd, members, members, q[k], room);
         p->needed[at] = fmax(p->needed[at],
                              xb_draws_needed(off, p->sd[at], job->tolerance, p->draws));
     }
@@ -127,15 +130,13 @@ static void join_targets(xb_prediction *p)
 }
 
 static void summarise_number(const summary_job *job, int64_t i, const double *draws,
-                             double *width, double *room, double *error)
+                             double *room, double *error)
 {
     xb_prediction *p = job->p;
-    int64_t at = job->row + i, widths = job->scale ? p->draws : job->members;
+    int64_t at = job->row + i, members = job->members;
     double between = 0, noise[XB_MEMBERS_MAX];
-    for (int64_t m = 0; m < job->members; m++) noise[m] = job->noise[m * job->rows + i];
-    for (int64_t d = 0; job->scale && d < p->draws; d++)
-        width[d] = job->scale[d] * noise[d % job->members];
-    xb_draw_summary s = xb_members_summarise(&between, draws, p->draws, 1, job->members);
+    for (int64_t m = 0; m < members; m++) noise[m] = job->noise[m * job->rows + i];
+    xb_draw_summary s = xb_members_summarise(&between, draws, p->draws, 1, members);
     if (p->between) p->between[at] = between;
     p->mean[at] = s.mean;
     p->epistemic[at] = p->draws > 1 ? s.sd : 0;
@@ -143,9 +144,11 @@ static void summarise_number(const summary_job *job, int64_t i, const double *dr
     take_error(error, s.error, p->sd[at]);
     for (int64_t k = 0; k < p->quantiles; k++)
         p->quantile[at * p->quantiles + k] =
-            xb_predictive_quantile(draws, p->draws, job->scale ? width : noise, widths,
-                                   job->level[k], job->z[k]);
-    note_needed(job, at, draws, job->scale ? width : noise, widths, room, s.error);
+            job->heavy ? xb_heavy_quantile(draws, p->draws, noise, job->heavy, members,
+                                           job->level[k])
+                       : xb_predictive_quantile(draws, p->draws, noise, members,
+                                                job->level[k], job->z[k]);
+    note_needed(job, at, draws, noise, room, s.error);
 }
 
 /* (P21) */
@@ -209,7 +212,7 @@ static void summarise_piece(void *arg, int64_t piece)
         int64_t rows = end - i < job->aside ? end - i : job->aside;
         take_aside(job, aside, i, rows);
         for (int64_t r = 0; r < rows && !job->size; r++)
-            summarise_number(job, i + r, aside + r * draws, job->width + piece * draws,
+            summarise_number(job, i + r, aside + r * draws,
                              job->cdf ? job->cdf + piece * draws : NULL, error);
         for (int64_t r = 0; r < rows && job->size; r++)
             summarise_count(job, i + r, aside + r * draws,
@@ -286,10 +289,8 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
     int64_t room = pieces * aside * p->draws;
     double *scratch = xb_new(ctx, room + pieces + 2 * p->quantiles, sizeof *scratch);
     double *noise = xb_new(ctx, members * chunk * xb_model_outputs(model), sizeof *noise);
-    const int64_t scales = xb_noise_varies(model) ? p->draws : 0;
-    double *scale = xb_new(ctx, scales * (pieces + 1), sizeof *scale);
+    xb_student_table *heavy = NULL;
     double *cdf = p->needed ? xb_new(ctx, pieces * p->draws, sizeof *cdf) : NULL;
-    for (int64_t d = 0; scale && d < scales; d++) scale[d] = xb_noise_scale(model, d);
     const int64_t sizes = xb_model_of_counts(model) ? members * p->targets : 0;
     double *size =
         xb_new(ctx, sizes + (sizes ? pieces * xb_count_grid_room(1) : 0), sizeof *size);
@@ -305,8 +306,6 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                        .raw = numbers ? values : NULL,
                        .value = numbers ? NULL : values,
                        .noise = noise,
-                       .scale = scales > 0 ? scale : NULL,
-                       .width = scale + (scale ? scales : 0),
                        .size = sizes > 0 ? size : NULL,
                        .room = size + (size ? sizes : 0),
                        .members = members,
@@ -319,11 +318,13 @@ static xb_status summarise(xb_ctx *ctx, xb_prediction *p, const xb_model *model,
                        .given = given,
                        .level = used,
                        .z = z};
-    const bool all = values && scratch && noise && scale && size && (cdf || !p->needed);
-    xb_status status = all ? run_chunks(ctx, &job, chunk, rows, opt) : XB_E_MEMORY;
+    const bool all = values && scratch && noise && size && (cdf || !p->needed);
+    xb_status status = all ? xb_noise_tables(ctx, &heavy, model) : XB_E_MEMORY;
+    job.heavy = heavy;
+    if (status == XB_OK) status = run_chunks(ctx, &job, chunk, rows, opt);
     free(size);
     free(cdf);
-    free(scale);
+    free(heavy);
     free(noise);
     free(scratch);
     free(values);

@@ -4,6 +4,7 @@
 
 #include "base/ctx.h"
 #include "crossbayes/predict.h"
+#include "law/student_table.h"
 
 struct xb_prediction {
     int64_t n, draws, classes, quantiles;
@@ -85,11 +86,11 @@ xb_draw_summary xb_count_summarise(xb_prediction *p, int64_t at, const double *r
                                    const double *size, int64_t members,
                                    const double *level, double *room);
 
-/* noise_scale.c: (P9) whether the noise's standard deviation differs from draw to draw,
- * as for heavy tails; and the factor of a draw on the standard deviation of its member, 1
- * if it does not differ. */
-bool xb_noise_varies(const xb_model *model);
-double xb_noise_scale(const xb_model *model, int64_t draw);
+/* heavy_noise.c: (P9) whether the data's noise is Student's t; and the tables of its law,
+ * [members], draw s having that of member s mod members. NULL if it is not; the caller
+ * frees them. */
+bool xb_noise_is_heavy(const xb_model *model);
+xb_status xb_noise_tables(xb_ctx *ctx, xb_student_table **out, const xb_model *model);
 
 /* quantiles.c: (P4) the level-quantile of an equal mixture of N(mean[s], sd^2), draw s
  * having the sd of number s mod members. z is the standard normal's quantile of the same
@@ -97,6 +98,10 @@ double xb_noise_scale(const xb_model *model, int64_t draw);
 double xb_predictive_quantile(const double *mean, int64_t draws, const double *sd,
                               int64_t members, double level, double z);
 double xb_normal_quantile(double level);
+/* (P9) The same of mean[s] plus a t with the standard deviation sd and the law heavy,
+ * both of number s mod members. */
+double xb_heavy_quantile(const double *mean, int64_t draws, const double *sd,
+                         const xb_student_table *heavy, int64_t members, double level);
 
 xb_draw_summary xb_draws_summarise(const double *value, int64_t draws, int64_t stride);
 
@@ -106,6 +111,10 @@ xb_draw_summary xb_draws_summarise(const double *value, int64_t draws, int64_t s
  * number of draws at which the next check is due. */
 double xb_quantile_error(const double *mean, int64_t draws, const double *sd,
                          int64_t widths, int64_t members, double q, double *room);
+/* (P9) The same of heavy noise, as in xb_heavy_quantile. */
+double xb_heavy_quantile_error(const double *mean, int64_t draws, const double *sd,
+                               const xb_student_table *heavy, int64_t members, double q,
+                               double *room);
 double xb_draws_needed(double error, double sd, double tolerance, int64_t draws);
 int64_t xb_next_look(int64_t draws, int64_t members, int64_t most);
 

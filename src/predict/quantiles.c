@@ -1,7 +1,7 @@
-/* quantiles.c: quantiles of the predictive, a mixture of normals, of one width for each
- * member (maths P4), by Newton's method kept inside a bracket. The quantile lies between
- * those of the lowest and of the highest component. Accurate to 1e-9 of the mixture's
- * width; about five evaluations of the cdf. */
+/* quantiles.c: quantiles of the predictive, a mixture of normals or of Student's t, of
+ * one width for each member (maths P4, P9), by Newton's method kept inside a bracket. The
+ * quantile lies between those of the lowest and of the highest component. Accurate to
+ * 1e-9 of the mixture's width; about five evaluations of the cdf. */
 #include <float.h>
 #include <math.h>
 
@@ -20,19 +20,35 @@ typedef struct curve {
 typedef struct mixture {
     const double *mean; /* [draws] */
     int64_t draws, members;
-    const double *sd; /* [members] */
+    const double *sd;              /* [members] */
+    const xb_student_table *heavy; /* [members] (P9); NULL: normal */
 } mixture;
 
 /* A width that rounding can still see: 0 would be a step. */
 static double width_of(const mixture *m, int64_t member, double least)
 {
-    return fmax(m->sd[member], least);
+    return fmax(m->heavy ? m->sd[member] * m->heavy[member].scale : m->sd[member], least);
+}
+
+/* (P9) Adds the draws of one member. */
+static void add_heavy(curve *c, const mixture *m, int64_t member, double least, double x)
+{
+    const xb_student_table *heavy = &m->heavy[member];
+    const double scale = width_of(m, member, least);
+    for (int64_t s = member; s < m->draws; s += m->members) {
+        const double t = (x - m->mean[s]) / scale;
+        const xb_student_pair at = xb_student_above(heavy, fabs(t));
+        c->cdf += t > 0 ? 1 - at.above : at.above;
+        c->pdf += at.pdf / (scale * (double)m->draws);
+    }
 }
 
 static curve mixture_at(const mixture *m, double least, double x)
 {
     curve c = {0, 0};
-    for (int64_t member = 0; member < m->members; member++) {
+    for (int64_t member = 0; m->heavy && member < m->members; member++)
+        add_heavy(&c, m, member, least, x);
+    for (int64_t member = 0; !m->heavy && member < m->members; member++) {
         const double sd = width_of(m, member, least);
         double pdf = 0;
         for (int64_t s = member; s < m->draws; s += m->members) {
@@ -67,39 +83,51 @@ static double solve(const mixture *m, double least, double level, double low, do
 
 /* Where the quantile must lie, between those of the lowest and the highest component, and
  * a guess by the first two moments. */
-static void bracket(const mixture *m, double least, double z, double *low, double *high,
-                    double *guess)
+static void bracket(const mixture *m, double least, double level, double z, double *low,
+                    double *high, double *guess)
 {
-    double sum = 0, square = 0, noise = 0;
+    double sum = 0, square = 0, noise = 0, away = z;
     *low = INFINITY, *high = -INFINITY;
     for (int64_t s = 0; s < m->draws; s++) sum += m->mean[s] / (double)m->draws;
     for (int64_t i = 0; i < m->members; i++) {
         const double sd = width_of(m, i, least);
+        const double own = m->heavy ? xb_student_quantile(&m->heavy[i], level) : z;
         noise += sd * sd / (double)m->members;
+        away = own;
         for (int64_t s = i; s < m->draws; s += m->members) {
-            *low = fmin(*low, m->mean[s] + sd * z);
-            *high = fmax(*high, m->mean[s] + sd * z);
+            *low = fmin(*low, m->mean[s] + sd * own);
+            *high = fmax(*high, m->mean[s] + sd * own);
             square += (m->mean[s] - sum) * (m->mean[s] - sum) / (double)m->draws;
         }
     }
-    *guess = fmin(fmax(sum + z * sqrt(square + noise), *low), *high);
+    *guess = fmin(fmax(sum + away * sqrt(square + noise), *low), *high);
+}
+
+static double quantile_of(const mixture *m, double level, double z)
+{
+    double largest = 0, low, high, guess;
+    for (int64_t s = 0; s < m->draws; s++) largest = fmax(largest, fabs(m->mean[s]));
+    const double least = 4 * DBL_EPSILON * largest + DBL_MIN;
+    bracket(m, least, level, z, &low, &high, &guess);
+    return solve(m, least, level, low, high, guess);
 }
 
 double xb_predictive_quantile(const double *mean, int64_t draws, const double *sd,
                               int64_t members, double level, double z)
 {
-    const mixture m = {mean, draws, members, sd};
-    double largest = 0, low, high, guess;
-    for (int64_t s = 0; s < draws; s++) largest = fmax(largest, fabs(mean[s]));
-    const double least = 4 * DBL_EPSILON * largest + DBL_MIN;
-    bracket(&m, least, z, &low, &high, &guess);
-    return solve(&m, least, level, low, high, guess);
+    return quantile_of(&(mixture){mean, draws, members, sd, NULL}, level, z);
+}
+
+double xb_heavy_quantile(const double *mean, int64_t draws, const double *sd,
+                         const xb_student_table *heavy, int64_t members, double level)
+{
+    return quantile_of(&(mixture){mean, draws, members, sd, heavy}, level, NAN);
 }
 
 double xb_normal_quantile(double level)
 {
     const double zero = 0, one = 1, reach = 40; /* beyond it no double is left */
-    return solve(&(mixture){&zero, 1, 1, &one}, 0, level, -reach, reach, 0);
+    return solve(&(mixture){&zero, 1, 1, &one, NULL}, 0, level, -reach, reach, 0);
 }
 
 enum { LANES = 8 }; /* partial sums side by side: none waits for the one before */

@@ -34,6 +34,22 @@ double xb_quantile_error(const double *mean, int64_t draws, const double *sd,
     return error == 0 ? 0 : error / density;
 }
 
+double xb_heavy_quantile_error(const double *mean, int64_t draws, const double *sd,
+                               const xb_student_table *heavy, int64_t members, double q,
+                               double *room)
+{
+    double density = 0, between;
+    for (int64_t s = 0; s < draws; s++) {
+        const xb_student_table *own = &heavy[s % members];
+        const double scale = sd[s % members] * own->scale, t = (q - mean[s]) / scale;
+        const xb_student_pair at = xb_student_above(own, fabs(t));
+        room[s] = t > 0 ? 1 - at.above : at.above;
+        density += at.pdf / (scale * (double)draws);
+    }
+    const double error = xb_members_summarise(&between, room, draws, 1, members).error;
+    return error == 0 ? 0 : error / density;
+}
+
 /* (P31) */
 double xb_draws_needed(double error, double sd, double tolerance, int64_t draws)
 {
