@@ -268,6 +268,7 @@ static void bad_series_are_one_line(void **state)
     run_badly("fit trace.csv -c t", "only increase");
     run_badly("fit gap.csv", "expected regular times");
     run_badly("fit back.csv", "expected times that increase");
+    run_badly("fit back.csv --sample-rate 1ms", "with the unit Hz, such as 400Hz");
     run_badly("fit trace.csv --sample-interval 0", "expected more than 0");
     run_badly("fit trace.csv --interval 2parsec", "with the unit s");
     run_badly("fit trace.csv --sample-rate 400Hz --sample-interval 1s",

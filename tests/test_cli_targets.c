@@ -59,6 +59,10 @@ static void bad_targets_are_one_line(void **state)
     make_pairs();
     run_badly("train pairs.csv --target u,u -o m.safetensors", "'u' is listed twice");
     run_badly("train pairs.csv --target u,w -o m.safetensors", "no column 'w'");
+    run_shell("printf 'c,v,x\\nred,1,2\\nblue,2,3\\n' > words.csv");
+    run_badly("train words.csv --target c,v -o m.safetensors",
+              "words.csv:2: not a number: 'red' (column 'c'): several targets must all");
+    run_shell("rm words.csv");
     run_badly("train pairs.csv --target u,v --classes -o m.safetensors",
               "2 targets of classes");
     run_badly("train pairs.csv --target u,v --net 'dense 1' -o m.safetensors",

@@ -195,6 +195,9 @@ static void the_nearest_name_is_suggested(void **state)
     run_badly("trian x", "did you mean 'train'?");
     run_badly("help trian", "did you mean 'train'?");
     run_badly("help scheduel", "did you mean 'schedule'?");
+    run_badly("help something", "nor one of the topics law, net, prior, schedule, array");
+    run_well("help --help");
+    assert_non_null(strstr(out_text, "Usage: crossbayes COMMAND"));
     run_badly("manual trian", "did you mean 'train'?");
     run_badly("--verison", "did you mean '--version'?");
     run_badly("law mtj --quantil 0.5", "did you mean '--quantile'?");
