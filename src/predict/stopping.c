@@ -20,25 +20,32 @@ void xb_stopping_options_init(xb_stopping_options *opt, size_t size)
     xb_options_fill(opt, size, &standard, sizeof standard);
 }
 
-/* (P30) */
+/* (P30) From the cdf of each draw at the quantile. */
+static double quantile_error(const double *cdf, int64_t draws, int64_t members,
+                             double density)
+{
+    double between;
+    const double error = xb_members_summarise(&between, cdf, draws, 1, members).error;
+    return error == 0 ? 0 : error / density;
+}
+
 double xb_quantile_error(const double *mean, int64_t draws, const double *sd,
                          int64_t widths, int64_t members, double q, double *room)
 {
-    double density = 0, between;
+    double density = 0;
     for (int64_t s = 0; s < draws; s++) {
         const double width = sd[s % widths], z = (q - mean[s]) / width;
         room[s] = 0.5 * erfc(-z / SQRT_2);
         density += INVERSE_SQRT_2_PI * exp(-0.5 * z * z) / (width * (double)draws);
     }
-    const double error = xb_members_summarise(&between, room, draws, 1, members).error;
-    return error == 0 ? 0 : error / density;
+    return quantile_error(room, draws, members, density);
 }
 
 double xb_heavy_quantile_error(const double *mean, int64_t draws, const double *sd,
                                const xb_student_table *heavy, int64_t members, double q,
                                double *room)
 {
-    double density = 0, between;
+    double density = 0;
     for (int64_t s = 0; s < draws; s++) {
         const xb_student_table *own = &heavy[s % members];
         const double scale = sd[s % members] * own->scale, t = (q - mean[s]) / scale;
@@ -46,8 +53,7 @@ double xb_heavy_quantile_error(const double *mean, int64_t draws, const double *
         room[s] = t > 0 ? 1 - at.above : at.above;
         density += at.pdf / (scale * (double)draws);
     }
-    const double error = xb_members_summarise(&between, room, draws, 1, members).error;
-    return error == 0 ? 0 : error / density;
+    return quantile_error(room, draws, members, density);
 }
 
 /* (P31) */
