@@ -68,7 +68,7 @@ def bayesian(
         if type(layer) is nn.Sequential:
             layer.__class__ = NoisySequential
         if type(layer) is nn.MaxPool2d:
-            layer.__class__ = ImagePool
+            layer.__class__, layer.noise = ImagePool, noise
     return made
 
 
@@ -119,9 +119,7 @@ class NoisySequential(nn.Sequential):
 
 def _before(module: Any, _: Any) -> None:
     """The next draw."""
-    noise = noise_of(module)
-    noise.advance(bool(module.training))
-    noise.together.parts.clear()
+    noise_of(module).advance(bool(module.training))
 
 
 def _collect(module: Any, found: dict[NoisyLayer, None]) -> None:
