@@ -103,6 +103,14 @@ DRAW = """
     xb_status xb_py_part_backward(xb_py_part *p, xb_ctx *ctx, const xb_ctx *alone,
                                   const xb_kl *kl, double weight, int64_t params,
                                   uintptr_t d, uintptr_t dx, uintptr_t dy);
+    enum { XB_PY_LANES = ..., XB_PY_TAPS = ..., XB_PY_MOST_TAPS = ... };
+    typedef struct xb_py_conv {
+        uintptr_t y, x, w, b, sums;
+        int64_t n, h, wide, kh, kw, in, out;
+    } xb_py_conv;
+    bool xb_py_conv_fast(void);
+    void xb_py_conv_forward(const xb_ctx *ctx, xb_py_conv *p);
+    void xb_py_conv_backward(const xb_ctx *ctx, xb_py_conv *p);
     void xb_py_pool_forward(const xb_ctx *ctx, uintptr_t y, uintptr_t place, uintptr_t x,
                             const int64_t sides[4], int64_t size);
     void xb_py_pool_backward(const xb_ctx *ctx, uintptr_t dx, uintptr_t dy, uintptr_t place,
