@@ -2,8 +2,8 @@
  * does, for crossbayes.torch: float32, stride 1, one kernel for the batch, outputs with
  * their channels last. A product would have too few columns to be fast, so each output is
  * a sum over the taps of the window, XB_PY_LANES channels at once, XB_PY_TAPS taps in
- * registers. Images come with their edges padded. The gradient by the kernel is summed for
- * each image and then over images in their order, so it is the same for any number of
+ * registers. Images come with their edges padded. The gradient by the kernel is summed
+ * for each image and then over images in their order, so it is the same for any number of
  * threads. Addresses are integers, as PyTorch gives them. */
 #ifndef CROSSBAYES_GLUE_CONVS_H
 #define CROSSBAYES_GLUE_CONVS_H
@@ -12,26 +12,30 @@ enum { XB_PY_TAPS = 9, XB_PY_MOST_TAPS = 27 };
 
 typedef float xb_py_reals __attribute__((vector_size(XB_PY_LANES * sizeof(float))));
 
-/* The loops below are for machines whose vectors have XB_PY_LANES reals. */
+/* The loops below are fast where vectors have XB_PY_LANES reals and there are registers
+ * for all taps; elsewhere nobody calls them. */
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 #include <immintrin.h>
 #define XB_PY_LONG __attribute__((target("avx512f")))
-#define XB_PY_ADD(sum, a, b) ((xb_py_reals)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(sum)))
+#define XB_PY_WRITTEN_OUT _Pragma("GCC unroll 9")
+#define XB_PY_ADD(sum, a, b)                                                             \
+    ((xb_py_reals)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(sum)))
 static bool xb_py_conv_fast(void) { return __builtin_cpu_supports("avx512f"); }
 #else
 #define XB_PY_LONG
+#define XB_PY_WRITTEN_OUT
 #define XB_PY_ADD(sum, a, b) ((sum) + (a) * (b))
 static bool xb_py_conv_fast(void) { return false; }
 #endif
 
-/* Sides of images [n][h + kh - 1][wide + kw - 1][in] and outputs [n][h][wide][out]; out is
- * a multiple of XB_PY_LANES, and the taps kh kw in are one of XB_PY_TAPS, at most
+/* Sides of images [n][h + kh - 1][wide + kw - 1][in] and outputs [n][h][wide][out]; out
+ * is a multiple of XB_PY_LANES, and the taps kh kw in are one of XB_PY_TAPS, at most
  * XB_PY_MOST_TAPS. */
 typedef struct xb_py_conv {
-    uintptr_t y; /* the outputs, written; backward: their gradient */
-    uintptr_t x; /* the images */
-    uintptr_t w; /* the kernel; backward: its gradient, written */
-    uintptr_t b; /* [out]: the bias; backward: its gradient, written; 0: none */
+    uintptr_t y;    /* the outputs, written; backward: their gradient */
+    uintptr_t x;    /* the images */
+    uintptr_t w;    /* the kernel; backward: its gradient, written */
+    uintptr_t b;    /* [out]: the bias; backward: its gradient, written; 0: none */
     uintptr_t sums; /* backward: [n][taps + 1][out], gradients of each image */
     int64_t n, h, wide, kh, kw, in, out;
 } xb_py_conv;
@@ -46,7 +50,8 @@ static int xb_py_conv_offsets(const xb_py_conv *p, int64_t offset[XB_PY_MOST_TAP
     return taps;
 }
 
-/* XB_PY_LANES channels of one line of outputs: start (without it, y) + XB_PY_TAPS taps. */
+/* XB_PY_LANES channels of one line of outputs: start (without it, y) + XB_PY_TAPS taps.
+ */
 XB_PY_LONG static void xb_py_conv_line(const xb_py_conv *p, float *y, const float *x,
                                        const float *w, const xb_py_reals *start,
                                        const int64_t at[XB_PY_TAPS])
@@ -60,7 +65,7 @@ XB_PY_LONG static void xb_py_conv_line(const xb_py_conv *p, float *y, const floa
             sum = *start;
         else
             memcpy(&sum, y, sizeof sum);
-#pragma GCC unroll 9
+        XB_PY_WRITTEN_OUT
         for (int k = 0; k < XB_PY_TAPS; k++) {
             const xb_py_reals value = x[at[k]] - (xb_py_reals){0};
             sum = XB_PY_ADD(sum, weight[k], value);
@@ -80,7 +85,7 @@ XB_PY_LONG static void xb_py_conv_line_back(const xb_py_conv *p, xb_py_reals *su
         xb_py_reals d;
         memcpy(&d, dy, sizeof d);
         own_bias += d;
-#pragma GCC unroll 9
+        XB_PY_WRITTEN_OUT
         for (int k = 0; k < XB_PY_TAPS; k++) {
             const xb_py_reals value = x[at[k]] - (xb_py_reals){0};
             own[k] = XB_PY_ADD(own[k], value, d);
@@ -143,7 +148,8 @@ static void xb_py_conv_backward(const xb_ctx *ctx, xb_py_conv *p)
     float *w = (float *)p->w, *b = (float *)p->b;
     for (int64_t i = 0; i < each; i++) {
         double sum = 0;
-        for (int64_t image = 0; image < p->n; image++) sum += (double)sums[image * each + i];
+        for (int64_t image = 0; image < p->n; image++)
+            sum += (double)sums[image * each + i];
         if (i < weights)
             w[i] = (float)sum;
         else if (b)

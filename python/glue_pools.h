@@ -14,7 +14,7 @@
 #endif
 
 typedef struct xb_py_pool {
-    float *y;       /* [n][h / size][w / size][c], written forward; backward: its gradient */
+    float *y; /* [n][h / size][w / size][c], written forward; backward: its gradient */
     uint8_t *place; /* of the same shape: which element of its window an output is */
     float *x;       /* [n][h][w][c], read forward; backward: its gradient, written */
     int64_t n, h, w, c, size;
@@ -28,19 +28,19 @@ static inline void xb_py_pool_lanes(float *restrict y, uint8_t *restrict place,
     float best[XB_PY_LANES];
     int32_t at[XB_PY_LANES], k = 0;
     XB_PY_VECTOR
-for (int i = 0; i < XB_PY_LANES; i++) best[i] = x[i], at[i] = 0;
+    for (int i = 0; i < XB_PY_LANES; i++) best[i] = x[i], at[i] = 0;
     for (int64_t line = 0; line < size; line++)
         for (int64_t column = 0; column < size; column++, k++) {
             const float *from = x + line * down + column * c;
             XB_PY_VECTOR
-for (int i = 0; i < XB_PY_LANES; i++) {
+            for (int i = 0; i < XB_PY_LANES; i++) {
                 const int wins = (from[i] > best[i]) | (from[i] != from[i]);
                 best[i] = wins ? from[i] : best[i];
                 at[i] = wins ? k : at[i];
             }
         }
     XB_PY_VECTOR
-for (int i = 0; i < XB_PY_LANES; i++) y[i] = best[i], place[i] = (uint8_t)at[i];
+    for (int i = 0; i < XB_PY_LANES; i++) y[i] = best[i], place[i] = (uint8_t)at[i];
 }
 
 /* One channel. */

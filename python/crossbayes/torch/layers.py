@@ -48,17 +48,18 @@ class NoisyLayer(nn.Module):
 
     def pairs(self) -> list[Tensor]:
         """Means and log sigma of each random tensor, one after another."""
-        p = self._parameters
-        made: list[Tensor] = [p["kernel_mu"], p["kernel_log_sigma"]]
-        if p.get("bias_log_sigma") is not None:
-            made += [p["bias_mu"], p["bias_log_sigma"]]
-        return made
+        made = self.weights()
+        return made[:2] if len(made) == 3 else made
 
     def weights(self) -> list[Tensor]:
         """The same with a bias that is not random, whose mean is alone."""
-        made, bias = self.pairs(), self._parameters.get("bias_mu")
-        if bias is not None and len(made) == 2:
+        p = self._parameters
+        made: list[Any] = [p["kernel_mu"], p["kernel_log_sigma"]]
+        bias, width = p.get("bias_mu"), p.get("bias_log_sigma")
+        if bias is not None:
             made.append(bias)
+        if width is not None:
+            made.append(width)
         return made
 
     def random(self) -> tuple[bool, ...]:
@@ -253,11 +254,13 @@ class Part(NamedTuple):
 
     layers: Sequence[NoisyLayer]
     kl: Tensor
-    stamp: Any
+    stamp: list[int]
 
     def fresh(self) -> bool:
         """Whether the KL is that of the parameters as they are now."""
-        now = [p for m in self.layers for p in m.weights()]
+        now: list[Tensor] = []
+        for layer in self.layers:
+            now += layer.weights()
         return self.stamp == stamp(now)
 
 
@@ -268,9 +271,9 @@ def note(layers: Sequence[NoisyLayer], kl: Tensor, given: Sequence[Tensor]) -> N
         parts[layer] = part
 
 
-def stamp(parameters: Sequence[Tensor]) -> list[tuple[int, int]]:
+def stamp(parameters: Sequence[Tensor]) -> list[int]:
     """Which parameters, and their versions, which a step of an optimiser raises."""
-    return [(id(p), p._version) for p in parameters]
+    return [id(p) for p in parameters] + [p._version for p in parameters]
 
 
 def _affine(x: Tensor, theta: Tensor, bias: Tensor | None) -> Tensor:

@@ -104,9 +104,10 @@ class Run:
 
     def given(self) -> list[Tensor]:
         """The parameters of all layers as they are now."""
-        if len(self.layers) == 1:
-            return self.layers[0].weights()
-        return [p for layer in self.layers for p in layer.weights()]
+        made: list[Tensor] = []
+        for layer in self.layers:
+            made += layer.weights()
+        return made
 
     def __call__(self, x: Tensor) -> Tensor | None:
         """The outputs; None: the modules cannot run as one on these inputs."""
@@ -157,8 +158,8 @@ def _follows(part: list[Any], layer: Any) -> bool:
 
 
 class Slot:
-    """The workspace of one pass: the library's, the net's blocks of mu and sigma, and the struct
-    of its calls in C, which knows the parameters' places until they change.
+    """The workspace of one pass: the library's, the net's blocks of mu and sigma, and the
+    struct of its calls in C, which knows the parameters' places until they change.
     """
 
     __slots__ = ("at", "blocks", "c", "capacity", "part", "sizes", "tensors")
@@ -166,10 +167,10 @@ class Slot:
     def __init__(self, runner: Runner, rows: int, c: Any) -> None:
         self.c, self.capacity = c, rows
         self.blocks = torch.empty(2 * runner.params)
-        self.tensors = ffi.new(_TENSORS, len(runner.random))
+        self.tensors = ffi.new(_TENSORS, len(runner.tensors))
         self.part = p = ffi.new(_PART)
         setattr(p, "pass", c)
-        p.tensor, p.count = self.tensors, len(runner.random)
+        p.tensor, p.count = self.tensors, len(runner.tensors)
         p.mu = self.blocks.data_ptr()
         p.sigma = p.mu + 4 * runner.params
         self.at: list[int] = []
@@ -181,12 +182,14 @@ class Slot:
         sizes = [t.numel() for t in given]
         if at == self.at and sizes == self.sizes:
             return
+        expected = [m for m, random in runner.tensors for _ in range(1 + random)]
+        if sizes != expected:
+            raise ValueError(f"parameters have {sizes} elements, expected {expected}")
         next_ = 0
-        for tensor, random in enumerate(runner.random):
-            place = self.tensors[tensor]
-            place.m, place.mu = sizes[next_], at[next_]
+        for place, (m, random) in zip(self.tensors, runner.tensors):
+            place.m, place.mu = m, at[next_]
             place.width = at[next_ + 1] if random else 0
-            next_ += 2 if random else 1
+            next_ += 1 + random
         self.at, self.sizes = at, sizes
 
 
@@ -201,10 +204,11 @@ class Runner:
         options.stochastic = lib.XB_STOCHASTIC_ALL
         place = ffi.new("xb_shape *", shape)[0]
         self.net = session.make(lib.xb_net_parse, text.encode(), place, options)
-        self.random = random  # of each tensor
         for tensor, is_random in enumerate(random):
             if not is_random:
                 session.check(lib.xb_net_set_stochastic(session.ctx, self.net, tensor, False))
+        sizes = [lib.xb_net_tensor_at(self.net, t).size for t in range(len(random))]
+        self.tensors = list(zip(sizes, random))  # size of each, and whether it is random
         self.options = ffi.new("xb_pass_options *", lib.xb_pass_options_default())
         self.options.estimator = _ESTIMATOR[estimator]
         self.options.first_tensor = first
@@ -290,8 +294,10 @@ def _find(part: Run, noise: Any, shape: Any, kernel: Tensor, estimator: str) -> 
     if shape[1] != kernel.shape[-2]:
         return None  # PyTorch's own error
     key = part.texts, shape[1:], part.layers[0].tensor, part.random, estimator
-    made: Runner | None = noise.runners.get(key, False)
-    return made if made is not False else _runner(noise, key, shape)
+    if key in noise.runners:
+        known: Runner | None = noise.runners[key]
+        return known
+    return _runner(noise, key, shape)
 
 
 def _runner(noise: Any, key: Any, shape: Any) -> Runner | None:
@@ -406,13 +412,13 @@ def _backward(
 def _places(runner: Runner, given: Sequence[Tensor]) -> list[Any]:
     """Sizes, strides and place of each gradient in the block."""
     made, at, start = [], 0, 0
-    for random in runner.random:
+    for m, random in runner.tensors:
         mu = given[at]
         made.append((mu.shape, mu.stride(), start))
         if random:
             made.append((mu.shape, mu.stride(), start + runner.params))
-        at += 2 if random else 1
-        start += mu.numel()
+        at += 1 + random
+        start += m
     return made
 
 
