@@ -91,15 +91,30 @@ DRAW = """
         xb_ctx *ctx;
         const xb_ctx *alone;
         xb_pass *pass;
-        xb_noise noise;
         const xb_kl *kl;
         const xb_py_tensor *tensor;
-        int64_t count, batch;
-        uintptr_t mu, sigma, x, y, dy, dx, d_mu, d_width;
+        int64_t count;
+        uintptr_t mu, sigma, d_mu, d_width;
         double weight, divergence;
     } xb_py_part;
-    xb_status xb_py_part_forward(xb_py_part *p);
-    xb_status xb_py_part_backward(const xb_py_part *p);
+    xb_status xb_py_part_forward(xb_py_part *p, xb_ctx *ctx, const xb_ctx *alone,
+                                 const xb_sampler *sampler, const xb_stream *where,
+                                 const xb_kl *kl, uintptr_t y, uintptr_t x, int64_t batch);
+    xb_status xb_py_part_backward(xb_py_part *p, xb_ctx *ctx, const xb_ctx *alone,
+                                  const xb_kl *kl, double weight, int64_t params,
+                                  uintptr_t d, uintptr_t dx, uintptr_t dy);
+    enum { XB_PY_LANES = ..., XB_PY_TAPS = ..., XB_PY_MOST_TAPS = ... };
+    typedef struct xb_py_conv {
+        uintptr_t y, x, w, b, sums;
+        int64_t n, h, wide, kh, kw, in, out;
+    } xb_py_conv;
+    bool xb_py_conv_fast(void);
+    void xb_py_conv_forward(const xb_ctx *ctx, xb_py_conv *p);
+    void xb_py_conv_backward(const xb_ctx *ctx, xb_py_conv *p);
+    void xb_py_pool_forward(const xb_ctx *ctx, uintptr_t y, uintptr_t place, uintptr_t x,
+                            const int64_t sides[4], int64_t size);
+    void xb_py_pool_backward(const xb_ctx *ctx, uintptr_t dx, uintptr_t dy, uintptr_t place,
+                             const int64_t sides[4], int64_t size);
 """
 
 

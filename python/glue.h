@@ -214,7 +214,9 @@ static void xb_py_signs_all(const xb_sampler *sampler, const xb_stream *where,
 #undef REAL
 #undef NAME
 
+#include "glue_convs.h"
 #include "glue_parts.h"
+#include "glue_pools.h"
 #include "glue_products.h"
 
 /* Training tells of every step, which may take microseconds; Python hears of it every

@@ -16,13 +16,10 @@ typedef struct xb_py_part {
     xb_ctx *ctx;
     const xb_ctx *alone; /* of one thread, for what a piece calls */
     xb_pass *pass;
-    xb_noise noise;
     const xb_kl *kl;            /* NULL: the KL is not wanted */
     const xb_py_tensor *tensor; /* [count], in the net's order */
-    int64_t count, batch;
+    int64_t count;
     uintptr_t mu, sigma;     /* [params]: the net's blocks */
-    uintptr_t x, y;          /* forward */
-    uintptr_t dy, dx;        /* backward; 0: there is none, it is not wanted */
     uintptr_t d_mu, d_width; /* [params], written by the backward pass */
     double weight;           /* of the KL's gradient */
     double divergence;       /* the KL in nats, written by the forward pass */
@@ -105,21 +102,36 @@ static double xb_py_part_each(const xb_py_part *p, void (*body)(void *, int64_t)
     return all;
 }
 
-/* y of the part, and the KL of its weights. */
-static xb_status xb_py_part_forward(xb_py_part *p)
+/* y [batch][out] of the part for x [batch][in], and the KL of its weights unless kl is
+ * NULL. */
+static xb_status xb_py_part_forward(xb_py_part *p, xb_ctx *ctx, const xb_ctx *alone,
+                                    const xb_sampler *sampler, const xb_stream *where,
+                                    const xb_kl *kl, uintptr_t y, uintptr_t x,
+                                    int64_t batch)
 {
     const xb_weights weights = {(const float *)p->mu, (const float *)p->sigma, NULL,
                                 NULL};
-    p->divergence = xb_py_part_each(p, xb_py_part_gather, p->kl != NULL);
-    return xb_pass_forward(p->ctx, p->pass, (float *)p->y, (const float *)p->x, p->batch,
-                           &weights, &p->noise, XB_MODE_TRAIN);
+    const xb_noise noise = {.sampler = sampler,
+                            .key = where->key,
+                            .step = where->step,
+                            .sample = where->sample};
+    p->ctx = ctx, p->alone = alone, p->kl = kl;
+    p->divergence = xb_py_part_each(p, xb_py_part_gather, kl != NULL);
+    return xb_pass_forward(ctx, p->pass, (float *)y, (const float *)x, batch, &weights,
+                           &noise, XB_MODE_TRAIN);
 }
 
-static xb_status xb_py_part_backward(const xb_py_part *p)
+/* Gradients by mu and log sigma of `params` weights into d [2][params], with `weight`
+ * times the KL's unless kl is NULL; dy 0: the KL's alone; dx 0: it is not wanted. */
+static xb_status xb_py_part_backward(xb_py_part *p, xb_ctx *ctx, const xb_ctx *alone,
+                                     const xb_kl *kl, double weight, int64_t params,
+                                     uintptr_t d, uintptr_t dx, uintptr_t dy)
 {
-    const xb_gradient gradient = {(float *)p->d_mu, (float *)p->d_width, (float *)p->dx};
+    p->ctx = ctx, p->alone = alone, p->kl = kl, p->weight = weight;
+    p->d_mu = d, p->d_width = d + (uintptr_t)params * sizeof(float);
+    const xb_gradient gradient = {(float *)p->d_mu, (float *)p->d_width, (float *)dx};
     xb_py_part_each(p, xb_py_part_start, false);
-    if (p->dy) XB_TRY(xb_pass_backward(p->ctx, p->pass, &gradient, (const float *)p->dy));
+    if (dy) XB_TRY(xb_pass_backward(ctx, p->pass, &gradient, (const float *)dy));
     xb_py_part_each(p, xb_py_part_end, false);
     return XB_OK;
 }

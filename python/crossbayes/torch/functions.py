@@ -35,9 +35,9 @@ class Source(NamedTuple):
     prior: Any  # of the KL
 
 
-def alike(parameters: Sequence[Tensor]) -> bool:
+def alike(parameters: Sequence[Tensor], kind: torch.dtype | None = None) -> bool:
     """Whether one draw can make them all: one precision, in the memory of this machine."""
-    first = parameters[0].dtype
+    first = parameters[0].dtype if kind is None else kind
     for p in parameters:
         if p.dtype != first or not p.is_cpu:
             return False
@@ -58,13 +58,16 @@ def check(parameters: Sequence[Tensor]) -> None:
 
 def context(threads: int) -> Any:
     """A context of this many threads, kept by each thread of the program."""
-    sessions: dict[int, Session] | None = getattr(_kept, "sessions", None)
-    if sessions is None:
-        sessions = _kept.sessions = {}
-    session = sessions.get(threads)
-    if session is None:
-        session = sessions[threads] = Session(threads=threads)
-    return session.ctx
+    try:
+        return _kept.contexts[threads]
+    except AttributeError:
+        _kept.contexts, _kept.sessions = {}, []
+    except KeyError:
+        pass
+    session = Session(threads=threads)
+    _kept.sessions.append(session)
+    ctx = _kept.contexts[threads] = session.ctx
+    return ctx
 
 
 def wide() -> Any:

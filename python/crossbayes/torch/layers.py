@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from crossbayes.laws import Law
-from crossbayes.torch import functions
+from crossbayes.torch import functions, pools
 from crossbayes.torch.noise import SIGNS_IN, SIGNS_OUT, Noise
 
 
@@ -48,17 +48,18 @@ class NoisyLayer(nn.Module):
 
     def pairs(self) -> list[Tensor]:
         """Means and log sigma of each random tensor, one after another."""
-        p = self._parameters
-        made: list[Tensor] = [p["kernel_mu"], p["kernel_log_sigma"]]
-        if p.get("bias_log_sigma") is not None:
-            made += [p["bias_mu"], p["bias_log_sigma"]]
-        return made
+        made = self.weights()
+        return made[:2] if len(made) == 3 else made
 
     def weights(self) -> list[Tensor]:
         """The same with a bias that is not random, whose mean is alone."""
-        made, bias = self.pairs(), self._parameters.get("bias_mu")
-        if bias is not None and len(made) == 2:
+        p = self._parameters
+        made: list[Any] = [p["kernel_mu"], p["kernel_log_sigma"]]
+        bias, width = p.get("bias_mu"), p.get("bias_log_sigma")
+        if bias is not None:
             made.append(bias)
+        if width is not None:
+            made.append(width)
         return made
 
     def random(self) -> tuple[bool, ...]:
@@ -186,6 +187,9 @@ class NoisyConv(NoisyLayer):
 
     def _shared(self, x: Tensor) -> Tensor:
         """Images come out with their channels last, which makes pooling faster."""
+        y = convs.run(self, x)
+        if y is not None:
+            return y
         theta, bias = self.drawn()
         weight = self._turned(theta)
         if weight.dim() == 4:
@@ -219,13 +223,19 @@ class NoisyConv(NoisyLayer):
 
 
 class ImagePool(nn.MaxPool2d):
-    """``nn.MaxPool2d`` whose gradient lies as its images do; made by :func:`bayesian`.
+    """``nn.MaxPool2d`` of images with their channels last; made by :func:`bayesian`.
 
-    Convolutions with noise give images with their channels last. The gradient that comes back
-    through a flatten has another order, with which PyTorch's pooling takes five times as long.
+    Convolutions with noise give such images. Windows that lie side by side are pooled in C. In
+    PyTorch's pooling, the gradient that comes back through a flatten has another order, with
+    which it takes five times as long, so it is put into the order of the images before.
     """
 
     def forward(self, x: Tensor) -> Any:
+        noise = getattr(self, "noise", None)
+        if noise is not None and noise.fused:
+            size = pools.size_of(self, x)
+            if size:
+                return pools.Pool.apply(x, size)
         y = super().forward(x)
         if isinstance(y, Tensor) and y.requires_grad and y.dim() == 4 and not y.is_contiguous():
             y.register_hook(_channels_last)
@@ -244,12 +254,14 @@ class Part(NamedTuple):
 
     layers: Sequence[NoisyLayer]
     kl: Tensor
-    stamp: Any
+    stamp: list[int]
 
     def fresh(self) -> bool:
         """Whether the KL is that of the parameters as they are now."""
-        now = [p for m in self.layers for p in m.weights()]
-        return bool(self.stamp == stamp(now))
+        now: list[Tensor] = []
+        for layer in self.layers:
+            now += layer.weights()
+        return self.stamp == stamp(now)
 
 
 def note(layers: Sequence[NoisyLayer], kl: Tensor, given: Sequence[Tensor]) -> None:
@@ -259,9 +271,9 @@ def note(layers: Sequence[NoisyLayer], kl: Tensor, given: Sequence[Tensor]) -> N
         parts[layer] = part
 
 
-def stamp(parameters: Sequence[Tensor]) -> list[tuple[int, int]]:
+def stamp(parameters: Sequence[Tensor]) -> list[int]:
     """Which parameters, and their versions, which a step of an optimiser raises."""
-    return [(id(p), p._version) for p in parameters]
+    return [id(p) for p in parameters] + [p._version for p in parameters]
 
 
 def _affine(x: Tensor, theta: Tensor, bias: Tensor | None) -> Tensor:
@@ -286,4 +298,4 @@ def _width(mu: Tensor, sigma: float) -> Tensor:
     return torch.full_like(mu, math.log(sigma))
 
 
-from crossbayes.torch import passes  # noqa: E402  (it needs the classes above)
+from crossbayes.torch import convs, passes  # noqa: E402  (they need the classes above)

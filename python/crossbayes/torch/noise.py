@@ -32,6 +32,7 @@ class _Together(threading.local):
     def __init__(self) -> None:
         self.parts: dict[Any, Any] = {}
         self.place: tuple[int, int] | None = None
+        self.source: Source | None = None  # of this place
 
 
 class Noise:
@@ -95,15 +96,24 @@ class Noise:
             self.sample += 1
         self.training = training
         place = (self.step, 0) if training else (PREDICT_STEP, self.sample)
-        self.together.place = place
+        together = self.together
+        together.place, together.source = place, None
+        together.parts.clear()
 
     def at(self, sample: int) -> None:
         """The next prediction is draw number ``sample``: that of ``Model.draws``."""
         self.sample = count(sample, "sample", 0, 2**32 - 1) - 1
 
     def source(self) -> Source:
-        """Where draws are now."""
-        return Source(self._sampler, self._stream(0), self._kl, self._prior)
+        """Where draws are now; one for all that a call of the network draws."""
+        together = self.together
+        kept = together.source
+        if kept is not None and kept.sampler is self._sampler:
+            return kept
+        made = Source(self._sampler, self._stream(0), self._kl, self._prior)
+        if together.place is not None:
+            together.source = made
+        return made
 
     def signs(self, tensor: int) -> Source:
         """Where the signs of a tensor are: the signs of gaussian draws, bit 31 of the word."""

@@ -27,7 +27,6 @@ _ESTIMATOR = {
     "example": lib.XB_ESTIMATOR_EXAMPLE,
 }
 _PART, _TENSORS = ffi.typeof("xb_py_part *"), ffi.typeof("xb_py_tensor[]")
-_NOISE = ffi.typeof("xb_noise *")
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 # Weights of a dense layer; above, products of the whole batch are faster (chains.py): a pass
 # cuts it into pieces, so that sums have the same order for any number of threads.
@@ -101,12 +100,14 @@ class Run:
         # products of the whole batch: too large for a part, or a layer that has no text
         self.chain = self.together and "" in self.texts and chains.fits(modules)
         self.numbers = tuple(n for layer in self.layers for n in layer.numbers())
+        self.kept: Any = None  # shape of the last inputs, estimator, and what ran
 
     def given(self) -> list[Tensor]:
         """The parameters of all layers as they are now."""
-        if len(self.layers) == 1:
-            return self.layers[0].weights()
-        return [p for layer in self.layers for p in layer.weights()]
+        made: list[Tensor] = []
+        for layer in self.layers:
+            made += layer.weights()
+        return made
 
     def __call__(self, x: Tensor) -> Tensor | None:
         """The outputs; None: the modules cannot run as one on these inputs."""
@@ -156,25 +157,58 @@ def _follows(part: list[Any], layer: Any) -> bool:
 # ---- a part that runs
 
 
-class Slot(NamedTuple):
-    """The workspace of one pass: the library's, and the net's blocks of mu and sigma."""
+class Slot:
+    """The workspace of one pass: the library's, the net's blocks of mu and sigma, and the
+    struct of its calls in C, which knows the parameters' places until they change.
+    """
 
-    c: Any
-    blocks: Tensor
-    capacity: int
+    __slots__ = ("at", "blocks", "c", "capacity", "part", "sizes", "tensors")
+
+    def __init__(self, runner: Runner, rows: int, c: Any) -> None:
+        self.c, self.capacity = c, rows
+        self.blocks = torch.empty(2 * runner.params)
+        self.tensors = ffi.new(_TENSORS, len(runner.tensors))
+        self.part = p = ffi.new(_PART)
+        setattr(p, "pass", c)
+        p.tensor, p.count = self.tensors, len(runner.tensors)
+        p.mu = self.blocks.data_ptr()
+        p.sigma = p.mu + 4 * runner.params
+        self.at: list[int] = []
+        self.sizes: list[int] = []
+
+    def place(self, runner: Runner, given: Sequence[Tensor]) -> None:
+        """Tells the struct where the parameters are."""
+        at = [t.data_ptr() for t in given]
+        sizes = [t.numel() for t in given]
+        if at == self.at and sizes == self.sizes:
+            return
+        expected = [m for m, random in runner.tensors for _ in range(1 + random)]
+        if sizes != expected:
+            raise ValueError(f"parameters have {sizes} elements, expected {expected}")
+        next_ = 0
+        for place, (m, random) in zip(self.tensors, runner.tensors):
+            place.m, place.mu = m, at[next_]
+            place.width = at[next_ + 1] if random else 0
+            next_ += 1 + random
+        self.at, self.sizes = at, sizes
 
 
 class Runner:
     """A net of the library, and the passes of it that are free."""
 
-    def __init__(self, text: str, shape: Any, first: int, fixed: Any, estimator: str) -> None:
+    def __init__(
+        self, text: str, shape: Any, first: int, random: tuple[bool, ...], estimator: str
+    ) -> None:
         session = Session()
         options = ffi.new("xb_net_options *", lib.xb_net_options_default())
         options.stochastic = lib.XB_STOCHASTIC_ALL
         place = ffi.new("xb_shape *", shape)[0]
         self.net = session.make(lib.xb_net_parse, text.encode(), place, options)
-        for tensor in fixed:
-            session.check(lib.xb_net_set_stochastic(session.ctx, self.net, tensor, False))
+        for tensor, is_random in enumerate(random):
+            if not is_random:
+                session.check(lib.xb_net_set_stochastic(session.ctx, self.net, tensor, False))
+        sizes = [lib.xb_net_tensor_at(self.net, t).size for t in range(len(random))]
+        self.tensors = list(zip(sizes, random))  # size of each, and whether it is random
         self.options = ffi.new("xb_pass_options *", lib.xb_pass_options_default())
         self.options.estimator = _ESTIMATOR[estimator]
         self.options.first_tensor = first
@@ -194,12 +228,13 @@ class Runner:
             if slot.capacity >= rows:
                 return slot
         self.options.batch, self.options.gradients = rows, gradients
-        made = Session().make(lib.xb_pass_create, self.net, self.options)
-        return Slot(made, torch.empty(2 * self.params), rows)
+        return Slot(self, rows, Session().make(lib.xb_pass_create, self.net, self.options))
 
 
 class Lent:
     """A pass between forward and backward; it goes back when nobody needs it any more."""
+
+    __slots__ = ("home", "slot")
 
     def __init__(self, slot: Slot, home: list[Slot]) -> None:
         self.slot: Slot | None = slot
@@ -217,43 +252,52 @@ class Part(NamedTuple):
     """One call of a part: what runs, and where its noise is."""
 
     runner: Runner
-    noise: Any  # xb_noise
     source: functions.Source
     with_kl: bool
     image: int  # sides of an example: 1: none, 2: one dimension, 3: two
-    random: tuple[bool, ...]  # of each tensor
 
 
 def run(part: Run, x: Tensor) -> Tensor | None:
     """The part's outputs; None: the library cannot run it on these inputs."""
-    layers = part.layers
-    first = layers[0]
-    noise, kernel = first.noise, first._parameters["kernel_mu"]
-    sides = kernel.dim() - 1
-    if not noise.fused or type(x) is not Tensor or x.dim() != sides + 1 or len(x) == 0:
+    first = part.layers[0]
+    noise = first.noise
+    if not noise.fused or type(x) is not Tensor:
         return None
-    if len(part.modules) == 1 and sides == 3 and noise.estimator == "shared":
-        return None  # of a convolution of images alone PyTorch's product is faster
-    if x.shape[1] != kernel.shape[-2]:
-        return None  # PyTorch's own error
     given = part.given()
-    if x.dtype != torch.float32 or not functions.alike([x, *given]):
+    if x.dtype != torch.float32 or not x.is_cpu or not functions.alike(given, torch.float32):
         return None
-    key = part.texts, x.shape[1:], first.tensor, part.random, noise.estimator
-    runner = noise.runners[key] if key in noise.runners else _runner(noise, key, x.shape)
+    shape, estimator = x.shape, noise.estimator
+    kept = part.kept
+    if kept is not None and kept[0] == shape and kept[1] == estimator:
+        runner = kept[2]
+    else:
+        runner = _find(part, noise, shape, given[0], estimator)
+        part.kept = shape, estimator, runner
     if runner is None:
         return None
-    source = noise.source()
-    stream = source.stream
-    place = ffi.new(_NOISE)
-    place.sampler, place.key = source.sampler, stream.key
-    place.step, place.sample = stream.step, stream.sample
     with_kl = torch.is_grad_enabled() and first.training
-    y, kl = Pass.apply(Part(runner, place, source, with_kl, sides, part.random), x, *given)
+    call = Part(runner, noise.source(), with_kl, len(shape) - 1)
+    y, kl = Pass.apply(call, x, *given)
     if with_kl:
-        note(layers, kl, given)
+        note(part.layers, kl, given)
     made: Tensor = y
     return made
+
+
+def _find(part: Run, noise: Any, shape: Any, kernel: Tensor, estimator: str) -> Runner | None:
+    """What runs the part on inputs of a shape; None: the library does not."""
+    sides = kernel.dim() - 1
+    if len(shape) != sides + 1 or shape[0] == 0:
+        return None
+    if len(part.modules) == 1 and sides == 3 and estimator == "shared":
+        return None  # of a convolution of images alone PyTorch's product is faster
+    if shape[1] != kernel.shape[-2]:
+        return None  # PyTorch's own error
+    key = part.texts, shape[1:], part.layers[0].tensor, part.random, estimator
+    if key in noise.runners:
+        known: Runner | None = noise.runners[key]
+        return known
+    return _runner(noise, key, shape)
 
 
 def _runner(noise: Any, key: Any, shape: Any) -> Runner | None:
@@ -261,9 +305,8 @@ def _runner(noise: Any, key: Any, shape: Any) -> Runner | None:
     texts, _, tensor, random, estimator = key
     made = None
     if "" not in texts:
-        fixed = [i for i, r in enumerate(random) if not r]
         with contextlib.suppress(ValueError):  # of what does not fit, PyTorch says so itself
-            made = Runner(", ".join(texts), _shape(shape), tensor, fixed, estimator)
+            made = Runner(", ".join(texts), _shape(shape), tensor, random, estimator)
     if len(noise.runners) >= _KEPT:
         noise.runners.clear()
     noise.runners[key] = made
@@ -281,7 +324,7 @@ def _lines(x: Tensor) -> Tensor:
     """Examples in the library's order, channels last; the same memory where it is so."""
     if x.dim() > 2:
         x = x.movedim(1, -1)
-    return x.contiguous()
+    return x if x.is_contiguous() else x.contiguous()
 
 
 def _empty(rows: int, shape: tuple[int, int, int], image: int) -> Tensor:
@@ -294,26 +337,6 @@ def _empty(rows: int, shape: tuple[int, int, int], image: int) -> Tensor:
     return torch.empty_strided((rows, c, h, w), (h * w * c, 1, w * c, c))
 
 
-def _struct(part: Part, slot: Slot, x: Tensor, given: Sequence[Tensor]) -> tuple[Any, Any]:
-    """The C struct of a call, and what it points to."""
-    p, at = ffi.new(_PART), iter(given)
-    p.ctx, p.alone = functions.wide(), functions.context(1)
-    setattr(p, "pass", slot.c)
-    p.noise, p.batch, p.x = part.noise[0], len(x), x.data_ptr()
-    if part.with_kl:
-        p.kl = part.source.kl
-    p.mu = slot.blocks.data_ptr()
-    p.sigma = p.mu + 4 * part.runner.params
-    places = []
-    for random in part.random:
-        mu = next(at)
-        width = next(at).data_ptr() if random else 0
-        places.append((mu.numel(), mu.data_ptr(), width))
-    tensors = ffi.new(_TENSORS, places)
-    p.tensor, p.count = tensors, len(places)
-    return p, tensors
-
-
 class Pass(torch.autograd.Function):
     """A part, called with its inputs and then the parameters of each of its tensors.
 
@@ -324,16 +347,15 @@ class Pass(torch.autograd.Function):
     def forward(ctx: Any, part: Part, x: Tensor, *given: Tensor) -> tuple[Tensor, Tensor]:
         lines = _lines(x)
         kept = [t if t.is_contiguous() else t.contiguous() for t in given]
-        gradients = any(ctx.needs_input_grad)
-        slot = part.runner.take(len(x), gradients)
-        lent = Lent(slot, part.runner.free[gradients])
-        y = _empty(len(x), part.runner.out, part.image)
-        struct = _struct(part, slot, lines, kept)
-        kl = _forward(struct[0], y)
+        gradients = True in ctx.needs_input_grad
+        runner = part.runner
+        slot = runner.take(len(lines), gradients)
+        lent = Lent(slot, runner.free[gradients])
+        y = _empty(len(lines), runner.out, part.image)
+        kl = _forward(part, slot, y, lines, kept)
         if gradients:
             ctx.save_for_backward(lines, *kept)
-            ctx.part, ctx.lent, ctx.struct = part, lent, struct
-            ctx.shape = x.shape
+            ctx.part, ctx.lent, ctx.shape = part, lent, x.shape
             ctx.set_materialize_grads(False)
         else:
             lent.give_back()
@@ -342,62 +364,64 @@ class Pass(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, dy: Any, d_kl: Any) -> tuple[Any, ...]:
         functions.once()
-        part, (x, *given) = ctx.part, ctx.saved_tensors
-        slot, lent = ctx.lent.slot, ctx.lent
+        part, lent = ctx.part, ctx.lent
+        x, *given = ctx.saved_tensors
+        slot = lent.slot
         if slot is None:  # a second time: the same noise, so the same pass again
             slot = part.runner.take(len(x), True)
             ctx.lent = lent = Lent(slot, part.runner.free[True])
-            ctx.struct = _struct(part, slot, x, given)
-            _forward(ctx.struct[0], _empty(len(x), part.runner.out, part.image))
+            _forward(part, slot, _empty(len(x), part.runner.out, part.image), x, given)
         d_x = _empty(len(x), _shape(ctx.shape), part.image) if ctx.needs_input_grad[1] else None
-        weight = 0.0 if d_kl is None else float(d_kl)
-        made = _backward(part, ctx.struct[0], given, dy, d_x, weight)
+        made = _backward(part, slot, given, dy, d_x, 0.0 if d_kl is None else float(d_kl))
         lent.give_back()
         return (None, d_x, *made)
 
 
-def _forward(p: Any, y: Tensor) -> float:
-    p.y = y.data_ptr()
-    _check(p, lib.xb_py_part_forward(p))
+def _forward(part: Part, slot: Slot, y: Tensor, x: Tensor, given: Sequence[Tensor]) -> float:
+    slot.place(part.runner, given)
+    p, source, wide = slot.part, part.source, functions.wide()
+    kl = source.kl if part.with_kl else ffi.NULL
+    noise = source.sampler, source.stream, kl
+    places = y.data_ptr(), x.data_ptr(), len(x)
+    _check(wide, lib.xb_py_part_forward(p, wide, functions.context(1), *noise, *places))
     return float(p.divergence)
 
 
 def _backward(
-    part: Part, p: Any, given: Any, dy: Any, d_x: Tensor | None, weight: float
+    part: Part, slot: Slot, given: Any, dy: Any, d_x: Tensor | None, weight: float
 ) -> list[Tensor]:
     """Gradients by the parameters, views of one block: means, then widths."""
-    p.ctx, p.alone = functions.wide(), functions.context(1)  # this thread may be another
-    block = torch.empty(2 * part.runner.params)
-    p.d_mu, p.weight = block.data_ptr(), weight
-    p.d_width = p.d_mu + 4 * part.runner.params
-    if weight == 0.0:
-        p.kl = ffi.NULL
+    runner, wide = part.runner, functions.wide()  # this thread may be another
+    block = torch.empty(2 * runner.params)
+    kl = part.source.kl if part.with_kl and weight != 0.0 else ffi.NULL
+    at_dy = at_dx = 0
     if dy is not None:
-        lines = _lines(dy)
-        p.dy = lines.data_ptr()
-        p.dx = 0 if d_x is None else d_x.data_ptr()
+        dy = _lines(dy)
+        at_dy, at_dx = dy.data_ptr(), 0 if d_x is None else d_x.data_ptr()
     elif d_x is not None:
         d_x.zero_()
-    _check(p, lib.xb_py_part_backward(p))
-    runner = part.runner
+    places = block.data_ptr(), at_dx, at_dy
+    alone = functions.context(1)
+    status = lib.xb_py_part_backward(slot.part, wide, alone, kl, weight, runner.params, *places)
+    _check(wide, status)
     if not runner.gradients:
-        runner.gradients = _places(part, given)
+        runner.gradients = _places(runner, given)
     return [torch.as_strided(block, *place) for place in runner.gradients]
 
 
-def _places(part: Part, given: Sequence[Tensor]) -> list[Any]:
+def _places(runner: Runner, given: Sequence[Tensor]) -> list[Any]:
     """Sizes, strides and place of each gradient in the block."""
     made, at, start = [], 0, 0
-    for random in part.random:
+    for m, random in runner.tensors:
         mu = given[at]
         made.append((mu.shape, mu.stride(), start))
         if random:
-            made.append((mu.shape, mu.stride(), start + part.runner.params))
-        at += 2 if random else 1
-        start += mu.numel()
+            made.append((mu.shape, mu.stride(), start + runner.params))
+        at += 1 + random
+        start += m
     return made
 
 
-def _check(p: Any, status: int) -> None:
+def _check(ctx: Any, status: int) -> None:
     if status != lib.XB_OK:
-        raise RuntimeError(ffi.string(lib.xb_ctx_message(p.ctx)).decode())
+        raise RuntimeError(ffi.string(lib.xb_ctx_message(ctx)).decode())

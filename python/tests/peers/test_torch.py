@@ -13,7 +13,7 @@ import pytest
 import torch
 from crossbayes._library import Session
 from crossbayes._native import ffi, lib
-from crossbayes.torch import passes
+from crossbayes.torch import convs, passes
 from torch import nn
 
 PREDICT = 2**32 - 1
@@ -424,6 +424,91 @@ def test_pooled_images_have_the_gradient_of_pytorch():
     assert torch.equal(plain, y)
     (plain * weights).sum().backward()
     assert torch.equal(images.grad, net.seen.grad)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("channels", [5, 16, 37])
+def test_pooling_in_c_is_that_of_pytorch(size, channels):
+    """Equal values, NaN and infinities too, and edges that no window has."""
+    torch.manual_seed(7)
+    x = torch.randn(3, channels, 8, 11).round().contiguous(memory_format=torch.channels_last)
+    for value in (math.nan, math.inf, -math.inf):
+        x[torch.rand(x.shape) < 0.05] = value
+    x[1] = -math.inf
+    x.requires_grad_()
+    pool = xt.bayesian(nn.Sequential(nn.Conv2d(1, 1, 1), nn.MaxPool2d(size)))[1]
+    y, plain = pool(x), nn.functional.max_pool2d(x, size)
+    assert "Pool" in y.grad_fn.name() and "MaxPool" not in y.grad_fn.name()
+    torch.testing.assert_close(y, plain, rtol=0, atol=0, equal_nan=True)
+    dy = torch.randn_like(y)
+    (ours,) = torch.autograd.grad(y, x, dy, retain_graph=True)
+    (theirs,) = torch.autograd.grad(plain, x, dy)
+    assert torch.equal(ours, theirs)
+    dy.requires_grad_()
+    (again,) = torch.autograd.grad(y, x, dy, create_graph=True)
+    assert torch.equal(again, theirs)
+    (by_dy,) = torch.autograd.grad(again.square().sum(), dy)
+    assert torch.equal(by_dy, 2 * dy)
+
+
+@pytest.mark.parametrize(
+    ("shape", "settings", "random"),
+    [
+        ((1, 16, 3), {"padding": 1}, "all"),
+        ((3, 32, 3), {"padding": "same"}, "kernels"),
+        ((2, 16, 3), {"bias": False}, "all"),
+        ((1, 48, (1, 9)), {"padding": (0, 4)}, "all"),
+        ((3, 16, 3), {"padding": (2, 0)}, "all"),
+    ],
+)
+def test_convolutions_of_few_channels_are_those_of_pytorch(shape, settings, random):
+    torch.manual_seed(1)
+    plain = nn.Sequential(nn.Conv2d(*shape, **settings), nn.Flatten(1, 2))
+    x, results = torch.randn(5, shape[0], 7, 9), []
+    for fused in (True, False):
+        net = xt.bayesian(plain, "mtj", random=random, sigma=0.3)
+        xt.noise_of(net).fused = fused
+        assert convs._pads(net[0], x) is not None
+        own = net[0](x).grad_fn.name() == "ConvBackward"
+        assert own == (fused and convs._FAST)
+        y = net(x)
+        weights = torch.arange(y.numel()).view_as(y).cos()
+        xt.free_energy(net, (y * weights).sum(), 50).backward()
+        results.append([y.detach(), *(p.grad for p in net.parameters())])
+    for ours, theirs in zip(*results):
+        torch.testing.assert_close(
+            ours, theirs, rtol=1e-4, atol=1e-5 * float(theirs.abs().max())
+        )
+
+
+def test_the_gradient_by_images_of_few_channels():
+    """It is PyTorch's, and the KL that comes without outputs has its gradient."""
+    net = xt.bayesian(nn.Conv2d(1, 16, 3), sigma=0.3)
+    x = torch.randn(2, 1, 5, 5)
+    wanted = x.clone().requires_grad_()
+    net(wanted).square().sum().backward()
+    by_images = [p.grad.clone() for p in net.parameters()]
+    assert wanted.grad.abs().sum() > 0
+    net.zero_grad()
+    xt.noise_of(net).step = -1
+    net(x).square().sum().backward()
+    for one, p in zip(by_images, net.parameters()):
+        torch.testing.assert_close(one, p.grad, rtol=1e-4, atol=1e-4)
+    net.zero_grad()
+    net(x)
+    xt.free_energy(net, torch.zeros(()), 1).backward()
+    alone = torch.autograd.grad(xt.kl(net), [net[0].kernel_mu, net[0].kernel_log_sigma])
+    for one, other in zip((net[0].kernel_mu.grad, net[0].kernel_log_sigma.grad), alone):
+        torch.testing.assert_close(one, other)
+
+
+def test_a_parameter_of_another_size_is_refused():
+    net = xt.bayesian(dense_net())
+    x = torch.zeros(2, 4)
+    net(x)
+    net[0].kernel_mu = nn.Parameter(torch.zeros(4, 60))
+    with pytest.raises(ValueError, match="parameters have"):
+        net(x)
 
 
 def test_two_calls_before_a_gradient():
