@@ -7,8 +7,8 @@ typedef struct NAME(turning) {
     REAL *to;          /* [n], written or added to */
     const REAL *from;  /* [n] */
     const float *sign; /* [n] */
-    const REAL *y;     /* [n]: outputs of relu, which `from` is the gradient of; or NULL */
-    REAL *kept;        /* [n]: the gradient behind relu, written if there is y */
+    const REAL *y; /* [n]: outputs of relu, which `from` is the gradient of; or NULL */
+    REAL *kept;    /* [n]: the gradient behind relu, written if there is y */
     int64_t n;
     bool relu; /* sums go through relu */
 } NAME(turning);
@@ -49,11 +49,9 @@ static void NAME(turn_block)(void *arg, int64_t piece)
     const NAME(turning) *t = arg;
     const int64_t at = piece * XB_PY_BLOCK;
     const int64_t n = t->n - at < XB_PY_BLOCK ? t->n - at : XB_PY_BLOCK;
-    if (t->y)
-        NAME(turn_back_some)
-        (t->to + at, t->kept + at, t->from + at, t->y + at, t->sign + at, n);
-    else
-        NAME(turn_some)(t->to + at, t->from + at, t->sign + at, n);
+    if (t->y) NAME(turn_back_some)
+    (t->to + at, t->kept + at, t->from + at, t->y + at, t->sign + at, n);
+    else NAME(turn_some)(t->to + at, t->from + at, t->sign + at, n);
 }
 
 static void NAME(turn_add_block)(void *arg, int64_t piece)
@@ -69,7 +67,10 @@ static void NAME(turn)(const xb_ctx *ctx, uintptr_t to, uintptr_t from, uintptr_
                        int64_t n)
 {
     NAME(turning)
-    t = {.to = (REAL *)to, .from = (const REAL *)from, .sign = (const float *)sign, .n = n};
+    t = {.to = (REAL *)to,
+         .from = (const REAL *)from,
+         .sign = (const float *)sign,
+         .n = n};
     xb_parallel_for(ctx, (n + XB_PY_BLOCK - 1) / XB_PY_BLOCK, NAME(turn_block), &t);
 }
 
