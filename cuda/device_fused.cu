@@ -99,21 +99,43 @@ struct late_draws {
     uint32_t at[LATE][THREADS]; /* input * ROWS + row */
 };
 
-/* Adds the draws of one input for one row to the sums of four outputs. Slow draws
- * count as 0 and are noted. */
-static __device__ __forceinline__ void use_draws(float sum[4], float z[4],
-                                                 late_draws *late, int *waiting,
-                                                 uint32_t at, float x, const float mu[4],
-                                                 const float sigma[4])
+/* Slow draws of one input count as 0 and are noted. */
+template <int ROWS>
+static __device__ __forceinline__ void put_aside(float z[ROWS][4], late_draws *late,
+                                                 int *waiting, uint32_t at)
 {
-    if (any_slow(z)) {
+    XB_UNROLLED
+    for (int r = 0; r < ROWS; r++) {
+        if (!any_slow(z[r])) continue;
         XB_UNROLLED
-        for (int j = 0; j < 4; j++) z[j] = z[j] == z[j] ? z[j] : 0;
-        if (*waiting < LATE) late->at[*waiting][threadIdx.x] = at;
+        for (int j = 0; j < 4; j++) z[r][j] = z[r][j] == z[r][j] ? z[r][j] : 0;
+        if (*waiting < LATE) late->at[*waiting][threadIdx.x] = at + (uint32_t)r;
         ++*waiting;
     }
+}
+
+/* Adds the draws of one input for all rows to the sums of four outputs. The rows' draws
+ * are made side by side, without a branch between them: their steps need different units
+ * of the processor. */
+template <class S, int ROWS>
+static __device__ __forceinline__ void use_draws(float sum[ROWS][4],
+                                                 const fused_draws<S> &draws,
+                                                 uint32_t counter, late_draws *late,
+                                                 int *waiting, uint32_t at,
+                                                 const float x[ROWS], const float mu[4],
+                                                 const float sigma[4])
+{
+    float z[ROWS][4], all = 0;
     XB_UNROLLED
-    for (int j = 0; j < 4; j++) sum[j] = fmaf(x, fmaf(sigma[j], z[j], mu[j]), sum[j]);
+    for (int r = 0; r < ROWS; r++)
+        draws.values(z[r], counter + (uint32_t)r * draws.row_step);
+    XB_UNROLLED
+    for (int r = 0; r < ROWS; r++) all += (z[r][0] + z[r][1]) + (z[r][2] + z[r][3]);
+    if (all != all) put_aside<ROWS>(z, late, waiting, at);
+    XB_UNROLLED
+    for (int r = 0; r < ROWS; r++) XB_UNROLLED
+    for (int j = 0; j < 4; j++)
+        sum[r][j] = fmaf(x[r], fmaf(sigma[j], z[r][j], mu[j]), sum[r][j]);
 }
 
 /* Adds the slow draws of input at / ROWS and row at % ROWS to their sums. */
@@ -185,10 +207,11 @@ static __device__ __forceinline__ void load_inputs(float x[CHUNK][ROWS],
 /* Stores the sums of the upper half of the block's inputs, then adds those of the
  * lower half. */
 template <class S, int ROWS>
-static __device__ __forceinline__ void
-add_up(float to[HALF][ROWS * WIDTH], float sum[ROWS][4], const late_draws &late,
-       int waiting, const xbc_fused &job, const fused_draws<S> &draws,
-       const place<ROWS> &here)
+static __device__ __forceinline__ void add_up(float to[HALF][ROWS * WIDTH],
+                                              float sum[ROWS][4], const late_draws &late,
+                                              int waiting, const xbc_fused &job,
+                                              const fused_draws<S> &draws,
+                                              const place<ROWS> &here)
 {
     bool upper = here.mine >= HALF;
     float *own = to[here.mine % HALF];
@@ -228,13 +251,8 @@ static __global__ void __launch_bounds__(THREADS, XBC_FUSED_BLOCKS)
                 mu[j] = mu_at[LANES * j], sigma[j] = sigma_at[LANES * j];
             XB_UNROLLED
             for (int r = 0; r < ROWS; r++) x[r] = room.x[n][r];
-            XB_UNROLLED
-            for (int r = 0; r < ROWS; r++) {
-                float z[4];
-                draws.values(z, counter + (uint32_t)r * draws.row_step);
-                use_draws(sum[r], z, &late, &waiting,
-                          (uint32_t)((first + n) * ROWS + r), x[r], mu, sigma);
-            }
+            use_draws<S, ROWS>(sum, draws, counter, &late, &waiting,
+                               (uint32_t)((first + n) * ROWS), x, mu, sigma);
             counter += INPUTS * draws.input_step;
             mu_at += INPUTS * job.out, sigma_at += INPUTS * job.out;
         }

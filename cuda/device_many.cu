@@ -98,7 +98,8 @@ static __global__ void __launch_bounds__(ROWS)
  * weights it keeps in shared memory: for each link [in + 1][W], with the bias as the
  * last row and 0 beyond the last output. All threads of a warp read the same four
  * weights at once. */
-enum { NARROW_THREADS = 64, NARROW_FLOATS = 4 << 10 };
+enum { NARROW_THREADS = 128, NARROW_FLOATS = 4 << 10 };
+enum { NARROW_BLOCKS = 5 }; /* on a multiprocessor at once */
 
 template <int W, int R> struct narrow_rows {
     float value[R][W];
@@ -239,14 +240,14 @@ static __device__ __forceinline__ void last_link(const xbc_many &job,
 }
 
 /* One counter of the kernel or, b = 1, the bias of a link. */
-template <class S, int W>
+template <int W>
 static __device__ __forceinline__ void draw_into(float *w, const xbc_many &job,
                                                  const xbc_link &l, int b,
                                                  const xbc_tensor &k,
-                                                 const own_copy<S> &own,
                                                  const stream_keys &keys, int c, float turn)
 {
     const uint32_t by = ~0u / (uint32_t)l.out + 1;
+    const xb_draw_source *d = job.source.at; /* so few draws read the table where it is */
     uint32_t word[4];
     counter_words(word, keys, (uint32_t)c);
     XB_UNROLLED
@@ -258,15 +259,15 @@ static __device__ __forceinline__ void draw_into(float *w, const xbc_many &job,
         const float mu = job.mu[k.offset + e];
         w[row * W + column] =
             k.stochastic ? mu + job.sigma[k.offset + e] *
-                                    (turn * value_of<S>(own, job.source.at, 1, word[j]))
+                                    (turn * value_by(d->table, d, word[j]))
                          : mu;
     }
 }
 
 /* The weights of the block's draw; the counters of all tensors are one run. */
-template <class S, int W>
+template <int W>
 static __device__ __forceinline__ void draw_links(float *w, const xbc_many &job,
-                                                  const own_copy<S> &own, stream_keys keys,
+                                                  stream_keys keys,
                                                   int counters)
 {
     const uint32_t sample = keys.sample + blockIdx.x;
@@ -279,24 +280,21 @@ static __device__ __forceinline__ void draw_links(float *w, const xbc_many &job,
             if (b++ == job.link[link].bias) b = 0, link++;
         }
         keys.tensor = job.tensor[tensor].number;
-        draw_into<S, W>(w + rows_before(job, link) * W, job, job.link[link], b,
-                        job.tensor[tensor], own, keys, c, turn);
+        draw_into<W>(w + rows_before(job, link) * W, job, job.link[link], b,
+                        job.tensor[tensor], keys, c, turn);
     }
 }
 
 /* blockIdx.x: the draw; blockIdx.y: which of the parts of the rows. */
-template <class S, int W, int R>
-static __global__ void __launch_bounds__(NARROW_THREADS)
+template <int W, int R>
+static __global__ void __launch_bounds__(NARROW_THREADS, NARROW_BLOCKS)
     narrow_net(const __grid_constant__ xbc_many job, const __grid_constant__ stream_keys keys,
                int floats, int counters)
 {
-    __shared__ __align__(16) float table[S::floats];
     __shared__ __align__(16) float w[NARROW_FLOATS];
-    table_load<S, NARROW_THREADS>(table, job.source.at, 1);
-    const own_copy<S> own(table);
     for (int i = (int)threadIdx.x; i < floats; i += NARROW_THREADS) w[i] = 0;
     __syncthreads();
-    draw_links<S, W>(w, job, own, keys, counters);
+    draw_links<W>(w, job, keys, counters);
     __syncthreads();
     const int64_t each = R * NARROW_THREADS, last = job.links - 1;
     for (int64_t first = blockIdx.y * each; first < job.rows; first += gridDim.y * each) {
@@ -347,21 +345,15 @@ template <int W, int R> static void launch_narrow(const xbc_many &job)
     const int64_t each = R * NARROW_THREADS, most = (job.rows + each - 1) / each;
     const int64_t wanted = 8 * (int64_t)xbc_processors() / job.count;
     const int64_t parts = wanted < 1 ? 1 : wanted < most ? wanted : most;
-    const stream_keys keys = keys_of(job.where);
-    for_shape(job.source, [&](auto shape) {
-        typedef decltype(shape) S;
-        if constexpr (S::columns != XB_COLUMNS_WIDE)
-            XBC_LAUNCH("predicting", (narrow_net<S, W, R>),
-                       dim3((unsigned)job.count, (unsigned)parts), NARROW_THREADS, job,
-                       keys, narrow_floats(&job, W), (int)counters_of(&job));
-    });
+    XBC_LAUNCH("predicting", (narrow_net<W, R>),
+               dim3((unsigned)job.count, (unsigned)parts), NARROW_THREADS, job,
+               keys_of(job.where), narrow_floats(&job, W), (int)counters_of(&job));
 }
 
 /* With two rows a thread reads each weight once for both. */
 static bool launch_as_narrow(const xbc_many &job)
 {
     const bool narrow = narrow_floats(&job, 16) > 0, middling = narrow_floats(&job, 32) > 0;
-    if (job.source.columns == XB_COLUMNS_WIDE) return false; /* no room beside the table */
     if (narrow)
         launch_narrow<16, 2>(job);
     else if (middling)

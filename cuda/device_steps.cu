@@ -7,9 +7,11 @@
  * there are too many of them; a barrier separates layers. Blocks of other nets run
  * beside it, each launch on a stream of its own. The order of every sum depends only
  * on the net and its batch, so the bytes are the same from run to run, and however
- * steps are divided into launches. */
+ * steps are divided into launches. Narrow nets have a kernel of their own
+ * (device_narrow.cu). */
 #include <time.h>
 
+#include "narrow.cuh"
 #include "steps_update.cuh"
 
 /* The Gaussian draws of units (N11) come from a table of this shape. */
@@ -79,14 +81,15 @@ static __device__ __forceinline__ bool one_step(const xbc_steps &job, const step
     if (!loss_follows<R>(job)) __syncthreads();
     find_loss(job, r, s, step, turn);
     __syncthreads();
-    add_rows(job, r, s, step.rows);
+    add_rows(job, r, s, step.rows, (int)threadIdx.x / STEP_LANES,
+             (int)threadIdx.x % STEP_LANES);
     backward<LOCAL, R>(job, r, x, step.rows);
     put_rows(job, r, next, early, 1 - turn);
     const bool bad = find_gradients<LOCAL>(job, r, s, z);
-    if (__syncthreads_or(find_sums(job, s, step) || bad)) return false;
+    if (__syncthreads_or(find_sums(job, s, step, (int)threadIdx.x) || bad)) return false;
     add_threads(s);
     update_weights<LOCAL>(job, r, step, job.noisy ? z_next : NULL);
-    update_noise(job, s, step);
+    update_noise(job, s, step, (int)threadIdx.x);
     __syncthreads();
     return true;
 }
@@ -107,24 +110,6 @@ static __device__ __forceinline__ void report(const xbc_steps &job, const step_r
     float *kept = job.kept + step.keep * (job.noises + job.parameters);
     if ((int)threadIdx.x < job.noises) kept[threadIdx.x] = s->noise[threadIdx.x];
     each_parameter(job, [&](int at, int64_t i, int) { kept[job.noises + i] = r.sigma[at]; });
-}
-
-static __device__ __forceinline__ void load_noise(const xbc_steps &job, step_shared *s)
-{
-    const int k = (int)threadIdx.x;
-    if (k >= job.noises) return;
-    s->noise[k] = job.theta[job.noise + k];
-    s->first[k] = job.first[job.noise + k], s->second[k] = job.second[job.noise + k];
-    s->inverse[k] = exp(-(double)s->noise[k]);
-}
-
-static __device__ __forceinline__ void store_noise(const xbc_steps &job,
-                                                   const step_shared *s)
-{
-    const int k = (int)threadIdx.x;
-    if (k >= job.noises) return;
-    job.theta[job.noise + k] = s->noise[k];
-    job.first[job.noise + k] = s->first[k], job.second[job.noise + k] = s->second[k];
 }
 
 /* The step with this number; beyond the end, the last one. */
@@ -229,6 +214,10 @@ int xbc_steps_start(const xbc_steps *job)
     if (i < 0 || !xbc_sound()) return -1;
     busy[i] = true;
     const bool within = xbc_steps_shared(job);
+    if (xbc_narrow_suits(job)) {
+        xbc_narrow_launch(&one, stream[i]);
+        return i;
+    }
     if (job->local && within) launch<true, 1>(one, stream[i]);
     if (job->local && !within) launch<true, 4>(one, stream[i]);
     if (!job->local && within) launch<false, 1>(one, stream[i]);

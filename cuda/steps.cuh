@@ -196,27 +196,6 @@ static __device__ __forceinline__ void put_rows(const xbc_steps &job, const step
 
 /* ---- draws */
 
-/* A value of any law, whose table stays in memory because weights are few.
- * Coefficients beyond the degree count as 0, which does not change the result, so four
- * values need no loop. */
-static __device__ __forceinline__ float value_by(const xb_draw_source *d, uint32_t word)
-{
-    const xb_draw_table &t = d->table;
-    const bool wide = t.columns == XB_COLUMNS_WIDE;
-    float r;
-    const uint32_t column =
-        (uint32_t)xb_table_column(&r, word, t.columns, t.halves) - XB_CELL_BIAS;
-    const float *coef = t.row[wide ? column : 2 * column];
-    float y = 0;
-    XB_UNROLLED
-    for (int j = XB_TABLE_DEGREE_MAX; j >= 0; j--) {
-        const float c = j <= t.degree ? coef[j] : 0;
-        y = j <= t.degree ? xb_fused(y, r, c) : 0;
-    }
-    const float z = xb_table_signed(y, word);
-    return z == z ? z : slow_value(d, word);
-}
-
 /* Calls f(element, value) for the elements of counter c that are below `count`. */
 template <class V, class F>
 static __device__ __forceinline__ void four_draws(const stream_keys &keys, int c, int count,
@@ -247,7 +226,9 @@ static __device__ __forceinline__ void draw_weights(const xbc_steps &job, float 
         keys.tensor = t.number;
         four_draws(
             keys, c, b ? k.out : k.in * k.out,
-            [&](uint32_t word) { return t.random ? value_by(job.source.at, word) : 0; },
+            [&](uint32_t word) {
+                return t.random ? value_by(job.source.at->table, job.source.at, word) : 0;
+            },
             [&](int e, float value) {
                 const int row = divided(e, k.by_out), column = e - row * k.out;
                 z[base + row * k.outp + column] = value;

@@ -9,13 +9,6 @@
 #include "kernel/energy_kernel.h"
 #include "steps_pass.cuh"
 
-/* Unrolls a loop by four, so that four numbers are read at a time. */
-#if defined(__CUDACC__)
-#define XB_BY_FOUR _Pragma("unroll 4")
-#else
-#define XB_BY_FOUR
-#endif
-
 /* What a block's threads share beside the room. */
 struct step_shared {
     double lane[XBC_STEP_SUMS][STEP_LANES]; /* of the rows' sums */
@@ -124,11 +117,10 @@ static __device__ __forceinline__ void find_loss(const xbc_steps &job, const ste
     }
 }
 
-/* 32 threads for each sum: each adds rows lane, lane + 32, ... */
+/* 32 threads for each sum k: each adds rows lane, lane + 32, ... */
 static __device__ __forceinline__ void add_rows(const xbc_steps &job, const step_room &r,
-                                                step_shared *s, int rows)
+                                                step_shared *s, int rows, int k, int lane)
 {
-    const int k = (int)threadIdx.x / STEP_LANES, lane = (int)threadIdx.x % STEP_LANES;
     if (k >= job.sums_each) return;
     double sum = 0;
     for (int row = lane; row < rows; row += STEP_LANES) sum += r.row_sum[k * job.batch + row];
@@ -143,12 +135,11 @@ static __device__ __forceinline__ double lanes_sum(const double *lane)
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* (N14) One thread for each sum; returns whether the sum is not finite. */
+/* (N14) One thread for each sum k; returns whether the sum is not finite. */
 static __device__ __forceinline__ bool find_sums(const xbc_steps &job, step_shared *s,
-                                                 const xbc_step &step)
+                                                 const xbc_step &step, int k)
 {
     const double HALF_LOG_TWO_PI = 0.91893853320467274178;
-    const int k = (int)threadIdx.x;
     if (k >= job.sums_each) return false;
     const double sum = lanes_sum(s->lane[k]), rows = step.rows;
     s->value[k] = job.loss == XBC_GAUSSIAN
@@ -257,14 +248,33 @@ static __device__ __forceinline__ void update_weights(const xbc_steps &job,
     }
 }
 
+/* ---- the noise: one thread for each target k */
+
 static __device__ __forceinline__ void update_noise(const xbc_steps &job, step_shared *s,
-                                                    const xbc_step &step)
+                                                    const xbc_step &step, int k)
 {
-    const int k = (int)threadIdx.x;
     if (k >= job.noises) return;
     s->noise[k] = adam_of(job, s->noise[k], &s->first[k], &s->second[k], s->gradient[k],
                           step.rate);
     s->inverse[k] = exp(-(double)s->noise[k]);
+}
+
+static __device__ __forceinline__ void load_noise(const xbc_steps &job, step_shared *s)
+{
+    const int k = (int)threadIdx.x;
+    if (k >= job.noises) return;
+    s->noise[k] = job.theta[job.noise + k];
+    s->first[k] = job.first[job.noise + k], s->second[k] = job.second[job.noise + k];
+    s->inverse[k] = exp(-(double)s->noise[k]);
+}
+
+static __device__ __forceinline__ void store_noise(const xbc_steps &job,
+                                                   const step_shared *s)
+{
+    const int k = (int)threadIdx.x;
+    if (k >= job.noises) return;
+    job.theta[job.noise + k] = s->noise[k];
+    job.first[job.noise + k] = s->first[k], job.second[job.noise + k] = s->second[k];
 }
 
 #endif

@@ -106,8 +106,8 @@ template <class S> struct own_copy {
 
     __device__ __forceinline__ own_copy(const float *table)
     {
-        row = (const char *)(const void *)table +
-              threadIdx.x % S::copies * sizeof(float4);
+        row =
+            (const char *)(const void *)table + threadIdx.x % S::copies * sizeof(float4);
         one = (const char *)(const void *)(table + S::quads * XB_ROW) +
               threadIdx.x % 32 * sizeof(float);
     }
@@ -153,6 +153,27 @@ static __device__ __forceinline__ float value_of(const own_copy<S> &own,
     return z == z ? z : turn * slow_value(d, word);
 }
 
+/* A value of any law from its table `t`, which may stay in memory because weights are
+ * few. Coefficients beyond the degree count as 0, which does not change the result, so
+ * four values need no loop. */
+static __device__ __forceinline__ float value_by(const xb_draw_table &t,
+                                                 const xb_draw_source *d, uint32_t word)
+{
+    const bool wide = t.columns == XB_COLUMNS_WIDE;
+    float r;
+    const uint32_t column =
+        (uint32_t)xb_table_column(&r, word, t.columns, t.halves) - XB_CELL_BIAS;
+    const float *coef = t.row[wide ? column : 2 * column];
+    float y = 0;
+    XB_UNROLLED
+    for (int j = XB_TABLE_DEGREE_MAX; j >= 0; j--) {
+        const float c = j <= t.degree ? coef[j] : 0;
+        y = j <= t.degree ? xb_fused(y, r, c) : 0;
+    }
+    const float z = xb_table_signed(y, word);
+    return z == z ? z : slow_value(d, word);
+}
+
 /* Whether one of four values is slow. */
 static __device__ __forceinline__ bool any_slow(const float v[4])
 {
@@ -176,11 +197,7 @@ static __device__ __forceinline__ void each_slow(const own_copy<S> &own,
     }
     while (left) {
         unsigned j = left & 1 ? 0 : left & 2 ? 1 : left & 4 ? 2 : 3;
-        f(j == 0   ? word[0]
-          : j == 1 ? word[1]
-          : j == 2 ? word[2]
-                   : word[3],
-          j);
+        f(j == 0 ? word[0] : j == 1 ? word[1] : j == 2 ? word[2] : word[3], j);
         left &= left - 1;
     }
 }

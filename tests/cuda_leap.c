@@ -15,6 +15,7 @@ typedef struct net_case {
     int estimator;
     bool classes, several, freeze;
     double rate;
+    int64_t batch; /* 0: batches of 30 */
 } net_case;
 
 static const net_case cases[] = {
@@ -30,6 +31,12 @@ static const net_case cases[] = {
     {"dense 12, elu, dense 1", "gaussian", XB_ESTIMATOR_LOCAL, .freeze = true,
      .rate = 1e-3},
     {"dense 1", "gaussian", XB_ESTIMATOR_LOCAL, .rate = 1e-3},
+    {"dense 16, elu, dense 16, tanh, dense 1", "laplace", XB_ESTIMATOR_SHARED,
+     .rate = 1e-3, .batch = ROWS}, /* two rows for each thread of device_narrow.cu */
+    {"dense 16, relu, dense 16, elu, dense 15, elu, dense 2", "gaussian",
+     XB_ESTIMATOR_SHARED, .classes = true, .rate = 1e-3}, /* and two weights */
+    {"dense 17, elu, dense 2", "student:nu=5", XB_ESTIMATOR_SHARED, .several = true,
+     .rate = 1e-3}, /* too wide for it */
 };
 
 static double both[TARGETS * ROWS];
@@ -47,7 +54,7 @@ static xb_trainer *trainer_of(xb_ctx *ctx, const net_case *c, const char *backen
     assert_ok(ctx, xb_law_parse(ctx, &law, c->law));
     opt.net = c->net, opt.law = law, opt.backend = backend;
     opt.estimator = c->estimator, opt.freeze = c->freeze;
-    opt.batch = 37; /* batches of 30 */
+    opt.batch = c->batch > 0 ? c->batch : 37; /* 37: batches of 30 */
     opt.mle_epochs = 2, opt.epochs = 3;
     opt.adam.rate = c->rate;
     opt.likelihood = c->classes ? XB_LIKELIHOOD_SOFTMAX : XB_LIKELIHOOD_GAUSSIAN;
@@ -122,7 +129,7 @@ static void cuts_change_no_byte(void **state)
 {
     (void)state;
     xb_ctx *ctx = test_ctx();
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < XB_COUNT(cases); i++) {
         xb_trainer *t[3];
         for (int how = 0; how < 3; how++) {
             t[how] = trainer_of(ctx, &cases[i], "cuda");
