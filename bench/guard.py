@@ -20,7 +20,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COUNTS = os.path.join(HERE, "instructions.txt")
-TOLERANCE = 0.03
+TOLERANCE = 0.01
 TIMES, PLANTED = 10, 11  # of the case that is planted
 PLANTED_CASE = "draw-mtj"
 LEVEL = "v3"

@@ -251,6 +251,7 @@ static bool place_before(const char *svg, const char *text, double *x, double *y
 static void axes_end_at_the_limits_of_scores(void **state)
 {
     (void)state;
+    UNIX_ONLY("it starts gnuplot");
     static const char *const names[] = {"line_ohm", "coverage95", "coverage95_error",
                                         "coverage95_digital"};
     scratch s = scratch_make();

@@ -273,7 +273,7 @@ xb_status xb_law_load(xb_ctx *ctx, xb_law **out, const char *path)
         return XB_E_INPUT;
     }
     if (status == XB_OK) status = xb_law_from_json(ctx, &law, inside, path);
-    if (status == XB_OK) xb_law_warn(ctx, law, path);
+    if (law) xb_law_warn(ctx, law, path);
     if (status == XB_OK)
         *out = law;
     else
