@@ -194,11 +194,11 @@ class Judging:
             return
         names = self.to_show(number) if number in self.switched.alone else []
         known["by"] = self.judge.alone(mutant, names)
-        near = [name for _, name in self.near(number)]
         if not known["by"]:
             known["passed"].update((name, linemap.test_digest(name)) for name in names)
-            if self.sanitized and near and OF_MEMORY.search(mutant["new"][0]):
-                known["by"] = self.sanitized.alone(mutant, near[:5])
+            if self.sanitized and OF_MEMORY.search(mutant["new"][0]):
+                near = [name for _, name in self.near(number) if name in self.sanitized.tests]
+                known["by"] = self.sanitized.alone(mutant, near[:5]) if near else None
         met = max((how for how, _, _ in known["met"].values()), default=0)
         print(f"{'caught by ' + known['by'] if known['by'] else 'SURVIVED':34} {known['name']}"
               f" (met {met})", flush=True)
