@@ -46,6 +46,11 @@ class Results:
                 "name": f"{mutant['file']}: {mutant['name']}", "by": None, "passed": {},
                 "met": {}})
 
+    def seconds(self):
+        """{test: CPU seconds} as earlier runs saw them."""
+        return {name: seconds for known in self.found.values()
+                for name, (_, seconds, _) in known["met"].items()}
+
     def keep(self):
         with self.lock:
             whole = self.path.with_suffix(".new")
@@ -74,7 +79,7 @@ class Judging:
         self.judge, self.sanitized = judge, sanitized
         self.results = Results(build.folder / "mutants.json")
         self.until = time.monotonic() + 60 * args.minutes
-        usual = usual_seconds(build)
+        usual = {**usual_seconds(build), **self.results.seconds()}
         self.tests = build.tests()
         words = {word for m in mutants if not self.results.of(m)["by"]
                  for word in WORD.findall(m["file"].partition("/")[2])}
