@@ -2,12 +2,13 @@
 
 Each test runs once without a breakage and notes where a breakage would have made a difference,
 then once with each of these that is not caught yet. The golden cases come first, because they
-show whole results, then the tests whose names say that they are about a broken file. What is left is compiled by itself, in the order
-in which it was drawn: does it change anything, and do the sanitised tests notice it?
+show whole results, to what is built by itself too; then the tests whose names say that they are
+about a broken file. What is left is compiled by itself, in the order in which it was drawn: does
+it change anything, and do the sanitised tests notice it?
 """
 import concurrent.futures
-import functools
 import hashlib
+import itertools
 import json
 import re
 import threading
@@ -94,7 +95,9 @@ class Judging:
               f"switched; {len(self.order)} tests", flush=True)
         numbers = range(1, len(self.mutants) + 1)
         with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
-            list(pool.map(self.show, self.order))
+            list(pool.map(self.show, filter(is_golden, self.order)))
+            list(pool.map(self.finish, sorted(self.switched.alone)))
+            list(pool.map(self.show, itertools.filterfalse(is_golden, self.order)))
             list(pool.map(self.finish, numbers))
         if self.over():
             print("the time is over, not everything was shown to every test; run again to go on")
@@ -173,7 +176,6 @@ class Judging:
                        in self.known(number)["met"].items()
                        if name in self.tests and how & switched.NEAR), key=by_kind)
 
-    @functools.lru_cache(maxsize=None)
     def near_folder(self, folder):
         """The tests that came to any breakage of a folder."""
         return sorted({pair for number, mutant in enumerate(self.mutants, 1)
