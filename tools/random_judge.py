@@ -2,12 +2,13 @@
 
 Each test runs once without a breakage and notes where a breakage would have made a difference,
 then once with each of these that is not caught yet. The golden cases come first, because they
-show whole results, then the tests whose names say that they are about a broken file. What is left is compiled by itself, in the order
-in which it was drawn: does it change anything, and do the sanitised tests notice it?
+show whole results, to what is built by itself too; then the tests whose names say that they are
+about a broken file. What is left is compiled by itself, in the order in which it was drawn: does
+it change anything, and do the sanitised tests notice it?
 """
 import concurrent.futures
-import functools
 import hashlib
+import itertools
 import json
 import re
 import threading
@@ -46,6 +47,11 @@ class Results:
                 "name": f"{mutant['file']}: {mutant['name']}", "by": None, "passed": {},
                 "met": {}})
 
+    def seconds(self):
+        """{test: CPU seconds} as earlier runs saw them."""
+        return {name: seconds for known in self.found.values()
+                for name, (_, seconds, _) in known["met"].items()}
+
     def keep(self):
         with self.lock:
             whole = self.path.with_suffix(".new")
@@ -74,7 +80,7 @@ class Judging:
         self.judge, self.sanitized = judge, sanitized
         self.results = Results(build.folder / "mutants.json")
         self.until = time.monotonic() + 60 * args.minutes
-        usual = usual_seconds(build)
+        usual = {**usual_seconds(build), **self.results.seconds()}
         self.tests = build.tests()
         words = {word for m in mutants if not self.results.of(m)["by"]
                  for word in WORD.findall(m["file"].partition("/")[2])}
@@ -89,7 +95,9 @@ class Judging:
               f"switched; {len(self.order)} tests", flush=True)
         numbers = range(1, len(self.mutants) + 1)
         with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
-            list(pool.map(self.show, self.order))
+            list(pool.map(self.show, filter(is_golden, self.order)))
+            list(pool.map(self.finish, sorted(self.switched.alone)))
+            list(pool.map(self.show, itertools.filterfalse(is_golden, self.order)))
             list(pool.map(self.finish, numbers))
         if self.over():
             print("the time is over, not everything was shown to every test; run again to go on")
@@ -168,7 +176,6 @@ class Judging:
                        in self.known(number)["met"].items()
                        if name in self.tests and how & switched.NEAR), key=by_kind)
 
-    @functools.lru_cache(maxsize=None)
     def near_folder(self, folder):
         """The tests that came to any breakage of a folder."""
         return sorted({pair for number, mutant in enumerate(self.mutants, 1)
@@ -194,11 +201,11 @@ class Judging:
             return
         names = self.to_show(number) if number in self.switched.alone else []
         known["by"] = self.judge.alone(mutant, names)
-        near = [name for _, name in self.near(number)]
         if not known["by"]:
             known["passed"].update((name, linemap.test_digest(name)) for name in names)
-            if self.sanitized and near and OF_MEMORY.search(mutant["new"][0]):
-                known["by"] = self.sanitized.alone(mutant, near[:5])
+            if self.sanitized and OF_MEMORY.search(mutant["new"][0]):
+                near = [name for _, name in self.near(number) if name in self.sanitized.tests]
+                known["by"] = self.sanitized.alone(mutant, near[:5]) if near else None
         met = max((how for how, _, _ in known["met"].values()), default=0)
         print(f"{'caught by ' + known['by'] if known['by'] else 'SURVIVED':34} {known['name']}"
               f" (met {met})", flush=True)

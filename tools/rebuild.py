@@ -22,10 +22,10 @@ PROGRAM_PART = "crossbayes_cli"
 ASLEEP_MOST = 60  # seconds that a test may do nothing at all
 LOOK_EACH = 3     # seconds between looks whether it does
 MEMORY_MOST = 6 << 30  # bytes of a test's data: a broken size must not take the machine
-# Tests of sources and packages do not run the objects made here; double-precision forms,
-# emulated forms and ranks run the code of other tests again; faults are injected by the
-# thousand, and pages need a browser.
-TESTS = re.compile(r"(?!.*_(double|emulated|ranks)$)"
+# Tests of sources and packages do not run the objects made here; double-precision and
+# emulated forms run the code of other tests again; faults are injected by the thousand, and
+# pages need a browser.
+TESTS = re.compile(r"(?!.*_(double|emulated)$)"
                    r"(test_|fuzz_|example_|determinism|completion|cuda_(nets|leap)$|docs_output"
                    r"|golden|fault_outputs)")
 # Kernels for instructions that this machine lacks: no test here can run them.
