@@ -131,6 +131,9 @@ static bool takes_file(const cli_option *o)
            (o->value && strstr(o->value, "|FILE"));
 }
 
+/* Whether the first argument is a law: a family or a file. */
+static bool takes_law(const cli_command *c) { return strncmp(c->usage, "LAW ", 4) == 0; }
+
 static void print_topics(FILE *out)
 {
     for (int i = 0; i < cli_topic_count; i++)
@@ -156,10 +159,20 @@ static void bash_choices(FILE *out, const cli_command *c)
     const cli_option *o;
     for (int i = 0; (o = cli_option_at(c, i)); i++) {
         if (!has_values(o)) continue;
-        fprintf(out, "    %s:--%s) words='", c->name, o->name);
+        fprintf(out, "    %s:--%s", c->name, o->name);
+        if (o->letter) fprintf(out, " | %s:-%c", c->name, o->letter);
+        fprintf(out, ") words='");
         print_values(out, o);
         fprintf(out, "' ;;\n");
     }
+}
+
+/* Files are offered where no family begins like the word. */
+static void bash_law(FILE *out, const cli_command *c)
+{
+    fprintf(out, "    2:%s:*) words='", c->name);
+    print_families(out, "");
+    fprintf(out, "' ;;\n");
 }
 
 static void bash_options(FILE *out, const cli_command *c)
@@ -191,7 +204,10 @@ static void print_bash(FILE *out)
         out,
         "' ;;\n    2:completion:*) words='bash zsh fish' ;;\n    2:manual:*) words='");
     bash_commands(out);
-    fprintf(out, "' ;;\n    esac\n    case $current in -*) words= ;; esac\n"
+    fprintf(out, "' ;;\n");
+    for (int i = 0; i < cli_commands_count; i++)
+        if (takes_law(cli_commands[i])) bash_law(out, cli_commands[i]);
+    fprintf(out, "    esac\n    case $current in -*) words= ;; esac\n"
                  "    case $command:$before in\n");
     for (int i = 0; i < cli_commands_count; i++) bash_choices(out, cli_commands[i]);
     fprintf(
@@ -253,12 +269,14 @@ static void zsh_value(FILE *out, const cli_option *o)
 
 static void zsh_option(FILE *out, const cli_option *o)
 {
-    const char *again = o->kind == CLI_TEXTS ? "*" : "";
-    if (o->letter)
-        fprintf(out, " \\\n            '(-%c --%s)'{-%c,--%s}'[", o->letter, o->name,
-                o->letter, o->name);
+    const bool again = o->kind == CLI_TEXTS;
+    fprintf(out, " \\\n            '");
+    if (o->letter && again)
+        fprintf(out, "*'{-%c,--%s}'[", o->letter, o->name);
+    else if (o->letter)
+        fprintf(out, "(-%c --%s)'{-%c,--%s}'[", o->letter, o->name, o->letter, o->name);
     else
-        fprintf(out, " \\\n            '%s--%s[", again, o->name);
+        fprintf(out, "%s--%s[", again ? "*" : "", o->name);
     zsh_text(out, o->about);
     fputc(']', out);
     zsh_value(out, o);
@@ -280,6 +298,10 @@ static void zsh_arguments(FILE *out, const cli_command *c)
         fprintf(out, " \\\n            '1:command:(");
         bash_commands(out);
         fprintf(out, ")' ;;\n");
+    } else if (takes_law(c)) {
+        fprintf(out, " \\\n            '1:law:{ compadd -- ");
+        print_families(out, "");
+        fprintf(out, "; _files }' ;;\n");
     } else {
         fprintf(out, " \\\n            '*:file:_files' ;;\n");
     }
@@ -357,6 +379,11 @@ static void fish_command(FILE *out, const cli_command *c)
             "'\ncomplete -c crossbayes -n '__fish_seen_subcommand_from help' -f -a %s\n",
             c->name);
     for (int i = 0; (o = cli_option_at(c, i)); i++) fish_option(out, c, o);
+    if (!takes_law(c)) return;
+    fprintf(out, "complete -c crossbayes -n '__fish_seen_subcommand_from %s' -a '",
+            c->name);
+    print_families(out, "");
+    fprintf(out, "'\n");
 }
 
 static void print_fish(FILE *out)

@@ -51,8 +51,9 @@ typedef struct xb_device xb_device;
 
 /* Fails with XB_E_INPUT, naming the row, for a time or a conductance that is negative or
  * not finite, for two readings of a cell at the same time, and for a cell that was
- * programmed twice; also if no state has enough cells, or if all times are 0. Times must
- * be the same for all cells, with at most XB_DEVICE_TIMES different ones. */
+ * programmed twice; also if no state has enough cells, or if all times are 0. Readings of
+ * different cells are taken together if their times are the same number, so give nominal
+ * times; there are at most XB_DEVICE_TIMES of them. A cell may lack some. */
 #define XB_DEVICE_TIMES 64
 #define XB_DEVICE_STATES 256
 XB_API xb_status xb_device_measure(xb_ctx *ctx, xb_device **out,

@@ -47,7 +47,7 @@ XB_API xb_status xb_recurrence_method_parse(xb_ctx *ctx, xb_recurrence_method *o
 
 /* The largest number of points that a Gauss rule of the law can have: XB_RULE_MAX, or
  * fewer if high moments do not exist. n points need moments up to 2n - 2, so `student`
- * allows at most (nu + 2) / 2.
+ * allows only n < (nu + 2) / 2.
  */
 XB_API int64_t xb_rule_gauss_max(const xb_law *law);
 

@@ -98,10 +98,7 @@ static void array_energy(xb_band pj[PARTS], const xb_analog *analog, int i, bool
     const double results = times * (double)place.row_tiles *
                            results_of(a, p, noise, (double)place.column_tiles);
     const double inputs = times * (double)(p->in * place.column_tiles) * input_bits(a, p);
-    const bool own = analog->model->cells; /* the noise is that of the cells themselves
-                                              (X31) */
-    const double noise_cells =
-        noise && !own ? (double)(a->cost.noise_cells * p->size) : 0;
+    const double noise_cells = noise ? (double)(a->cost.noise_cells * p->size) : 0;
     const xb_band adc = xb_adc_band_pj(a);
     pj[DAC] = scaled(inputs, a->cost.dac_pj_low, a->cost.dac_pj_high);
     pj[CELLS] = scaled(times * pulse * conductance_us(analog, i), 1, 1);

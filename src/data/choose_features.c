@@ -69,7 +69,7 @@ static bool never_changes(const choice *c, int64_t k)
 }
 
 /* Whether the name is like "id", "ID", "customer_id", "customerId", "index", "Unnamed:
- * 0", or empty while other columns have names. */
+ * 0", or empty in the first column while others have names. */
 static bool is_named_id(const choice *c, int64_t k)
 {
     static const char *const names[] = {"id",         "index", "row", "rowid",

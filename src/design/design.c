@@ -41,8 +41,8 @@ static xb_status check(xb_ctx *ctx, const xb_model *model, int64_t n,
                        opt->yield);
     if (xb_model_of_counts(model))
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "no designs for a target of counts: scores of designs are those"
-                       " of numbers with normal noise and of classes");
+                       "no designs for a target of counts: designs are scored on"
+                       " numbers and classes only");
     if (xb_model_cells(model))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "no designs for weights that are made of cells: nothing is known"

@@ -77,7 +77,7 @@ typedef struct device_target {
     double log_v;
 } device_target;
 
-/* log mass - log v as a function of log t. */
+/* (L9) log mass - log v as a function of log t. */
 static double edge_residual(const void *arg, double log_t, double *slope)
 {
     const device_target *at = arg;
@@ -87,7 +87,7 @@ static double edge_residual(const void *arg, double log_t, double *slope)
     return mass > 0 ? log(mass) - at->log_v : -INFINITY;
 }
 
-/* v - mass as a function of |x|: increasing, since mass falls with |x|. */
+/* (L9) v - mass as a function of |x|: increasing, since mass falls with |x|. */
 static double centre_residual(const void *arg, double ax, double *slope)
 {
     const device_target *at = arg;

@@ -1,6 +1,6 @@
 /* student.c: Student's t law with nu > 2 degrees of freedom, unscaled; maths L26-L28.
  *
- * Moments of order nu and above do not exist, so a Gauss rule has at most (nu + 2) / 2
+ * Moments of order nu and above do not exist, so a Gauss rule has fewer than nu / 2 + 1
  * points; its coefficients are Romanovski's, in closed form.
  *
  * With z = nu / 2: the normaliser needs D(z) = log G(z + 1/2) - log G(z), which is

@@ -79,8 +79,8 @@ static xb_status periodogram_make(xb_ctx *ctx, periodogram *p, const xb_signal *
     return status;
 }
 
-/* Finds the median of the neighbours of ordinate k, without k itself and the two beside
- * it, as an estimate of the mean; and the number of these neighbours. */
+/* Finds the median of the neighbours of ordinate k, without k itself and the four on
+ * either side, as an estimate of the mean; and the number of these neighbours. */
 static xb_status background(xb_ctx *ctx, double *out, int64_t *count,
                             const periodogram *p, int64_t k, double *room)
 {

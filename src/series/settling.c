@@ -4,8 +4,8 @@
  * with the same contrast everywhere else in the trace. Under stationary noise, or noise
  * whose increments are stationary, the first contrast is as likely as any other to be the
  * largest, whatever the law and the spectrum. So the level is exact, and no noise has to
- * be simulated. Transients longer than a thousandth of the trace are jumps or drift,
- * which jumps.c finds. */
+ * be simulated. Transients that are much longer than the largest scale, a thousandth of a
+ * trace of 1e6 samples, are jumps or drift, which jumps.c finds. */
 #include <math.h>
 #include <stdlib.h>
 

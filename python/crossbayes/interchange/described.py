@@ -28,7 +28,10 @@ class Described(NamedTuple):
 
 
 class Scaling(NamedTuple):
-    """Inputs enter a net as (x - input_mean) / input_std, outputs leave as mean + std y."""
+    """Inputs enter a net as (x - input_mean) / input_std, outputs leave as mean + std y.
+
+    For counts that is the logarithm of the rate.
+    """
 
     input_mean: Any
     input_std: Any
@@ -37,7 +40,10 @@ class Scaling(NamedTuple):
 
 
 def scaling(model: Model) -> Scaling:
-    """How inputs and outputs of a model are scaled around its net."""
+    """How inputs and outputs of a model are scaled around its net.
+
+    Refused for models that take logarithms of skewed columns.
+    """
     checked(model)
     c, n = model._c, int(lib.xb_model_feature_count(model._c))
     if not lib.xb_model_of_images(c) and lib.xb_model_input_bend(c) != ffi.NULL:

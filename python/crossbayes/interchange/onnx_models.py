@@ -7,11 +7,13 @@ library's order. Zeros there give the net at its means.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from crossbayes._library import ArgumentError, Path, count
+from crossbayes._native import lib
 from crossbayes.draws import Generator
 from crossbayes.interchange.described import Described, checked, described, scaling
 from crossbayes.laws import Law, law
@@ -79,13 +81,21 @@ def to_onnx(
     """A model as an ONNX graph, saved where ``path`` says.
 
     The input "x" is [n][inputs] in the data's own units, the output "y" [n][targets] in the
-    target's, or "p" [n][classes] for classes. Without ``draws`` each random tensor has an
-    input for its noise, "z.0.kernel", with the tensor's shape: draws of any law, mean 0 and
-    variance 1. With it the graph holds so many draws of the weights, those of
-    ``Model.draws`` with this seed and law; "draws" are all outputs [draws][n][...], "y" or
-    "p" their mean and "std" their standard deviation.
+    target's (rates for counts), or "p" [n][classes] for classes. Without ``draws`` each
+    random tensor has an input for its noise, "z.0.kernel", with the tensor's shape: draws of
+    any law, mean 0 and variance 1. With it the graph holds so many draws of the weights,
+    those of ``Model.draws`` with this seed and law; "draws" are all outputs
+    [draws][n][...], "y" or "p" their mean and "std" their standard deviation.
+
+    Refused are ensembles (export each of ``model.members``), models with a Gaussian process
+    (``gp``) and models that take logarithms of skewed columns.
     """
     checked(model)
+    if not math.isnan(model.process_length):
+        raise ArgumentError(
+            "the model has a Gaussian process beside its net, which an ONNX graph cannot"
+            " hold: train it without gp"
+        )
     import onnx
 
     layers, graph = described(model), _Graph()
@@ -160,7 +170,8 @@ def _net(graph: _Graph, model: Model, layers: list[Described], x: str, drawn: An
         return graph.node("Softmax", x, axis=1)
     s = scaling(model)
     scaled = graph.node("Mul", x, graph.constant("target_std", s.target_std))
-    return graph.node("Add", scaled, graph.constant("target_mean", s.target_mean))
+    out = graph.node("Add", scaled, graph.constant("target_mean", s.target_mean))
+    return graph.node("Exp", out) if lib.xb_model_of_counts(model._c) else out
 
 
 def _layer(

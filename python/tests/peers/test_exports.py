@@ -149,6 +149,26 @@ def test_onnx_with_draws_inside(tmp_path):
         xb.to_onnx(model, draws=0)
 
 
+def test_onnx_of_counts_gives_rates():
+    runtime = pytest.importorskip("onnxruntime")
+    x = np.linspace(-2, 2, 60).reshape(-1, 1)
+    counts = np.random.default_rng(1).poisson(np.exp(x[:, 0] + 1)).astype(float)
+    few = {"epochs": 30, "mle_epochs": 30, "members": 1, "net": "dense 4, tanh, dense 1"}
+    model = xb.train(x, counts, likelihood="poisson", **few)
+    bytes_ = xb.to_onnx(model, draws=5, seed=4).SerializeToString()
+    session = runtime.InferenceSession(bytes_, providers=["CPUExecutionProvider"])
+    (draws,) = session.run(["draws"], {"x": x.astype(np.float32)})
+    expected = model.draws(x, 5, seed=4)
+    np.testing.assert_allclose(draws.reshape(expected.shape), expected, rtol=1e-4)
+
+
+def test_onnx_without_a_gaussian_process():
+    x = np.linspace(-2, 2, 60).reshape(-1, 1)
+    few = {"epochs": 3, "mle_epochs": 3, "members": 1, "net": "dense 4, tanh, dense 1"}
+    with pytest.raises(xb.ArgumentError, match="a Gaussian process beside its net"):
+        xb.to_onnx(xb.train(x, x[:, 0], gp=0.5, **few))
+
+
 # ---- simulators of arrays
 
 
