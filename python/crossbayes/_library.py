@@ -346,7 +346,7 @@ class Handle:
 
     def __reduce__(self) -> Any:
         how = ": save it to a file" if hasattr(self, "save") else ""
-        raise TypeError(f"a {self._what} cannot be pickled{how}")
+        raise TypeError(f"this {self._what} cannot be pickled{how}")
 
     def __copy__(self) -> Any:
         return self

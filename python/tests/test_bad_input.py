@@ -94,7 +94,7 @@ def test_predictions_refuse(model, data):
         model.predict(x, quantile=[0.5])
     with pytest.raises(ValueError, match="x has 120 rows, expected one"):
         model.plan("mtj", x)
-    with pytest.raises(TypeError, match="a plan cannot be pickled"):
+    with pytest.raises(TypeError, match="this plan cannot be pickled"):
         pickle.dumps(model.plan("mtj", x[0], draws=32))
     with pytest.raises(TypeError, match="did you mean 'antithetic'"):
         model.predict(x, antithetik=True)
