@@ -52,6 +52,12 @@ def test_every_family_agrees_with_itself(text):
     assert "<table>" in law._repr_html_()
 
 
+def test_the_middle_of_a_symmetric_law_is_zero():
+    law = xb.law("mtj")
+    middle = [law.ppf(0.5), law.isf(0.5), law.median(), *law.ppf([0.5]), *law.isf([0.5])]
+    assert [str(float(x)) for x in middle] == ["0.0"] * 5
+
+
 def test_kl_is_the_integral():
     p, q = xb.law("gaussian"), xb.law("laplace")
 
