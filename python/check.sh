@@ -79,7 +79,7 @@ if [ "$what" = peers ]; then
     rm -rf "$build/python-peers"
     mv "$build/python-peers.new" "$build/python-peers"
     cd "$build/python-peers"
-    exec "$peers/bin/python" -m pytest -q -rs --doctest-modules . \
+    exec "$peers/bin/python" -m pytest -q -rs --disable-warnings --doctest-modules . \
         "$("$peers/bin/python" -c 'import crossbayes.torch as t; print(t.__path__[0])')"
 fi
 "$venv/bin/pip" -q install -r "$root/python/tests/requirements.txt"
