@@ -11,7 +11,7 @@ TEST_SECONDS ?= 300
 .PHONY: all deps demo check check-long check-exhaustive check-nightly \
 	check-clang check-aarch64 check-cross fuzz races memory mutate bench scaling guard abi \
 	install clean format lint cuda cuda-compiles check-cuda bench-cuda \
-	python wheels check-python check-peers bench-python api
+	python wheels check-python sanitize-python check-peers bench-python api
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -74,6 +74,7 @@ check-nightly: check-long
 	$(MAKE) check-cross check-aarch64 ALL=1
 	$(MAKE) fuzz FUZZ_SECONDS=60
 	$(MAKE) check-python wheels check-peers
+	$(MAKE) sanitize-python FUZZ_SECONDS=60
 
 # All tests as clang builds them.
 check-clang: deps
@@ -139,6 +140,12 @@ check-python: python
 	$(CMAKE) -B $(BUILD)/check -DXB_WERROR=ON
 	ninja -C $(BUILD)/check crossbayes_cli
 	./python/check.sh $(BUILD) test
+
+# The same tests on another build, whose C code is under AddressSanitizer and UBSan; then the
+# fuzzer of its calls, for FUZZ_SECONDS.
+sanitize-python: deps
+	./tools/install-deps.sh python
+	FUZZ_SECONDS=$(FUZZ_SECONDS) ./python/check.sh $(BUILD) sanitize
 
 # The reference of the Python package from its docstrings: build/api/index.html.
 api: python

@@ -4,6 +4,9 @@
 #   check.sh BUILD test    installs that wheel beside what tests need from PyPI, and runs the
 #                          tests, mypy, ruff, auditwheel and abi3audit; then a short run on
 #                          every Python of $PYTHONS, by default those of PATH
+#   check.sh BUILD sanitize   builds another wheel with AddressSanitizer and UBSan in its C code,
+#                          and runs the tests but for notebooks, and the fuzzer for
+#                          $FUZZ_SECONDS [300], on it
 #   check.sh BUILD api     the reference from docstrings, BUILD/api/index.html; a warning fails
 #   check.sh BUILD peers   installs that wheel beside PyTorch, TensorFlow Probability, NumPyro
 #                          and their kin (several GB), and compares imported models with
@@ -25,6 +28,26 @@ if [ "$what" = wheel ]; then
     "$venv/bin/pip" -q wheel --no-deps -w "$build/wheel" "$root"
     ls "$build"/wheel/*.whl
     exit 0
+fi
+
+if [ "$what" = sanitize ]; then
+    sanitized=$build/python-sanitize
+    rm -rf "$sanitized/wheel"
+    "$venv/bin/pip" -q wheel --no-deps -w "$sanitized/wheel" -C cmake.define.XB_SANITIZE=ON \
+        -C build-dir="$sanitized/build" "$root"
+    [ -x "$sanitized/venv/bin/python" ] || "$python" -m venv "$sanitized/venv"
+    "$sanitized/venv/bin/pip" -q install -r "$root/python/tests/requirements.txt"
+    "$sanitized/venv/bin/pip" -q install --force-reinstall --no-deps "$sanitized"/wheel/*.whl
+    rm -rf "$sanitized/tests"
+    cp -r "$root/python/tests" "$sanitized/tests"
+    cd "$sanitized/tests"
+    # Python's own objects look like leaks; memory that runs out is an error to be raised.
+    export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+    export MPLBACKEND=Agg
+    preload="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
+    LD_PRELOAD=$preload "$sanitized/venv/bin/python" -m pytest -c "$root/pyproject.toml" --rootdir . \
+        -p no:cacheprovider --ignore=peers --ignore=test_notebooks.py .
+    LD_PRELOAD=$preload exec "$sanitized/venv/bin/python" fuzz_calls.py "${FUZZ_SECONDS:-300}"
 fi
 
 wheel=$(ls "$build"/wheel/*.whl)
@@ -56,7 +79,7 @@ if [ "$what" = peers ]; then
     rm -rf "$build/python-peers"
     mv "$build/python-peers.new" "$build/python-peers"
     cd "$build/python-peers"
-    exec "$peers/bin/python" -m pytest -q -rs --doctest-modules . \
+    exec "$peers/bin/python" -m pytest -q -rs --disable-warnings --doctest-modules . \
         "$("$peers/bin/python" -c 'import crossbayes.torch as t; print(t.__path__[0])')"
 fi
 "$venv/bin/pip" -q install -r "$root/python/tests/requirements.txt"

@@ -166,6 +166,44 @@ static void an_input_alone_reads_as_among_others(void **state)
     xb_ctx_destroy(ctx);
 }
 
+static bool count_parts(void *parts, const xb_progress *event)
+{
+    assert_string_equal(event->task, "reading the array");
+    assert_in_range(event->done, 1, event->total - 1);
+    return --*(int *)parts > 0;
+}
+
+/* Reads that take long are made part by part, which changes no byte; a listener hears of
+ * each part and may stop them. */
+static void many_reads_are_made_part_by_part(void **state)
+{
+    (void)state;
+    enum { LONG = 7000, FROM = 6990 };
+    xb_ctx *ctx = test_ctx();
+    xb_model *m = net_model(ctx, "dense 90, relu, dense 64, tanh, dense 33, elu, dense 1",
+                            (xb_shape){1, 1, 3}, 0, 0.05);
+    double *x = net_inputs(m, INPUTS), few[(LONG - FROM) * INPUTS];
+    double *all = malloc(LONG * INPUTS * sizeof *all);
+    assert_non_null(all);
+    xb_array array = everything(XB_REDRAW_NETWORK);
+    xb_analog *analog = test_analog(ctx, m, &array, x, INPUTS);
+    int parts = 1000;
+    xb_ctx_set_threads(ctx, 1);
+    xb_ctx_set_progress(ctx, count_parts, &parts);
+    assert_ok(ctx, xb_analog_draws(ctx, all, NULL, analog, x, INPUTS, 0, LONG));
+    assert_in_range(parts, 900, 998);
+    assert_ok(ctx, xb_analog_draws(ctx, few, NULL, analog, x, INPUTS, FROM, LONG - FROM));
+    assert_memory_equal(few, all + FROM * INPUTS, sizeof few);
+    parts = 1;
+    assert_int_equal(xb_analog_draws(ctx, all, NULL, analog, x, INPUTS, 0, LONG),
+                     XB_E_CANCELLED);
+    assert_int_equal(parts, 0);
+    free(all), free(x);
+    xb_analog_destroy(analog);
+    xb_model_destroy(m);
+    xb_ctx_destroy(ctx);
+}
+
 /* ---- when weights are redrawn */
 
 /* One weight w = mu + sigma z on P pixels, then their mean: y = w mean(x) where the draw
@@ -448,6 +486,7 @@ int main(void)
         cmocka_unit_test(tiles_add_up),
         cmocka_unit_test(bytes_do_not_depend_on_the_cut),
         cmocka_unit_test(an_input_alone_reads_as_among_others),
+        cmocka_unit_test(many_reads_are_made_part_by_part),
         cmocka_unit_test(redraws_have_the_variance_they_say),
         cmocka_unit_test(the_first_inputs_draw_is_the_networks),
         cmocka_unit_test(counts_are_those_of_the_hand),

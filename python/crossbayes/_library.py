@@ -86,6 +86,7 @@ class _Bar:
 
     def __init__(self) -> None:
         self.bar: Any = None
+        self.shown: tuple[str, int] | None = None
         try:
             from tqdm.auto import tqdm
         except ImportError:
@@ -96,9 +97,9 @@ class _Bar:
     def __call__(self, task: str, done: int, total: int) -> bool:
         if self.make is None:
             return True
-        if self.bar is None or self.bar.desc != f"{task}: " or self.bar.total != total:
+        if self.shown != (task, total):
             self.close()
-            self.bar = self.make(total=total, desc=task, leave=False)
+            self.bar, self.shown = self.make(total=total, desc=task, leave=False), (task, total)
         self.bar.n = done
         self.bar.refresh()
         return True
@@ -265,8 +266,8 @@ def seed_of(seed: Any) -> int:
 
 
 def doubles(values: Any, name: str, ndim: int | None = None) -> Doubles:
-    """float64 in C order; the same memory where it already is that."""
-    array = np.asarray(values)
+    """float64 in C order; the same memory where it already is that. Masked values are NaN."""
+    array = unmasked(values)
     if array.dtype == np.float64 and (ndim is None or array.ndim == ndim):
         return np.asarray(array, dtype=np.float64, order="C")
     if array.dtype.kind == "c":
@@ -281,6 +282,15 @@ def doubles(values: Any, name: str, ndim: int | None = None) -> Doubles:
     if ndim is not None and array.ndim != ndim:
         raise ValueError(f"{name} has {array.ndim} dimensions, expected {ndim}")
     return np.asarray(array, dtype=np.float64, order="C")
+
+
+def unmasked(values: Any) -> npt.NDArray[Any]:
+    """An array; one with masked values has NaN in their places."""
+    if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
+        return np.asarray(values)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"a masked array of {values.dtype}: expected numbers")
+    return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
 
 
 _ARRAYS = {kind: ffi.typeof(f"{kind}[]") for kind in ("double", "float", "uint8_t", "uint32_t")}
@@ -333,6 +343,10 @@ class Handle:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce__(self) -> Any:
+        how = ": save it to a file" if hasattr(self, "save") else ""
+        raise TypeError(f"this {self._what} cannot be pickled{how}")
 
     def __copy__(self) -> Any:
         return self

@@ -75,7 +75,16 @@ def settings(kind: str) -> dict[str, Any]:
     """The fields of xb_KIND_options and their types."""
     fields = dict(ffi.typeof(f"xb_{kind}_options").fields)
     fields.pop("struct_size")
-    return {name: field.type for name, field in fields.items()}
+    kinds = {name: field.type for name, field in fields.items()}
+    return {name: ctype for name, ctype in kinds.items() if not _is_plain(ctype)}
+
+
+def _is_plain(ctype: Any) -> bool:
+    """Numbers and functions behind a pointer, which only the package itself sets."""
+    if ctype.kind != "pointer":
+        return False
+    kind, name = ctype.item.kind, ctype.item.cname
+    return kind in ("function", "void", "pointer") or (kind == "primitive" and name != "char")
 
 
 @functools.cache
@@ -85,13 +94,15 @@ def _empty(kind: str) -> tuple[Any, Any, int]:
     return ctype, getattr(lib, f"xb_{kind}_options_init"), ffi.sizeof(ctype.item)
 
 
-def make(kind: str, values: Mapping[str, Any], keep: list[Any]) -> Any:
+def make(
+    kind: str, values: Mapping[str, Any], keep: list[Any], known: Sequence[str] = ()
+) -> Any:
     """xb_KIND_options with these values; None leaves a default.
 
-    `keep` gets what the options point to.
+    `keep` gets what the options point to; `known` as for :func:`fill`.
     """
     options = defaults(kind)
-    fill(kind, options, values, keep)
+    fill(kind, options, values, keep, known)
     return options
 
 

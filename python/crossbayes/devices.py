@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +83,9 @@ class Device(Handle):
     def save(self, path: Path) -> None:
         session = Session()
         session.check(lib.xb_device_save(session.ctx, self._c, path_bytes(path)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (Device, _saved(self))
 
     def __repr__(self) -> str:
         if self._pointer is None:
@@ -224,6 +229,9 @@ class Array(Handle):
         session = Session()
         session.check(lib.xb_array_save(session.ctx, self._c, path_bytes(path)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (Array, _saved(self))
+
     def __repr__(self) -> str:
         if self._pointer is None:
             return "Array(closed)"
@@ -231,6 +239,23 @@ class Array(Handle):
 
     def _repr_html_(self) -> str:
         return _html.table(repr(self), {k: v for k, v in self.numbers.items() if v != 0})
+
+
+def _saved(thing: Device | Array) -> bytes:
+    """The file of a device or an array, for pickles."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "saved.json")
+        thing.save(path)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def _loaded(kind: type[Device] | type[Array], content: bytes) -> Device | Array:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "saved.json")
+        with open(path, "wb") as file:
+            file.write(content)
+        return device(path) if kind is Device else Array(path)
 
 
 def array_fields() -> dict[str, str]:

@@ -45,7 +45,7 @@ _F4, _F8 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def shape_of(size: Size) -> tuple[int, ...]:
-    if isinstance(size, (tuple, list)):
+    if isinstance(size, (tuple, list)) or (isinstance(size, np.ndarray) and size.ndim == 1):
         return tuple(count(n, "size") for n in size)
     return (count(size, "size"),)
 

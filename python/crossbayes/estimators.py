@@ -184,9 +184,25 @@ class BayesianClassifier(ClassifierMixin, _Bayesian):  # type: ignore[misc]
         self._train(x, numbers.astype(np.int64), classes=True)
         return self
 
+    def predict_dist(
+        self,
+        X: Any,
+        quantiles: Sequence[float] = (0.025, 0.975),
+        law: Law | str | None = None,
+        draws: int | None = None,
+    ) -> Prediction:
+        """The whole predictive: probabilities, labels, entropy and information.
+
+        ``law``: another law of the weights' noise for the same network. Classes have the labels
+        of ``y`` here; ``model_`` only numbers them, in the order of ``classes_``.
+        """
+        made = super().predict_dist(X, quantiles, law, draws)
+        made.name_classes(self.classes_)
+        return made
+
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Probabilities of each class, averaged over draws of the weights."""
-        return np.array(self.predict_dist(X).probability)
+        return np.array(super().predict_dist(X).probability)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of each row."""

@@ -216,6 +216,9 @@ class Fit(Handle):
         return _html.grid(self.verdict, head, rows)
 
 
+_FIT = ("interval", "family", "scale", "offset", "level", "criterion", "optimiser", "progress")
+
+
 def _seconds(interval: float | str | None, name: str) -> float:
     """Seconds from 2.5e-3 or "2.5ms"; None: unknown."""
     if interval is None:
@@ -225,9 +228,14 @@ def _seconds(interval: float | str | None, name: str) -> float:
         out = ffi.new("double *")
         session.check(lib.xb_quantity_parse(session.ctx, out, encoded(interval, name), b"s"))
         interval = out[0]
-    if not float(interval) > 0:
+    try:
+        interval = float(interval)
+    except (TypeError, ValueError):
+        expected = "a number of seconds or a text like '2.5ms'"
+        raise TypeError(f"{name}: expected {expected}, not {interval!r}") from None
+    if not interval > 0:
         raise ValueError(f"{name} is {interval}, expected more than 0 seconds")
-    return float(interval)
+    return interval
 
 
 def series(
@@ -257,7 +265,7 @@ def series(
     values = {"seed": seed, "unit": unit, **settings}
     values["sample_interval"] = _seconds(interval, "interval")
     values["read_interval"] = _seconds(read_interval, "read_interval")
-    options = _options.make("series", values, keep)
+    options = _options.make("series", values, keep, _FIT)
     with Session(progress) as session:
         return Series(session.make(lib.xb_series_run, pointer(x), x.size, options))
 

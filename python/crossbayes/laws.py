@@ -156,17 +156,17 @@ class Law(Handle):
         1.959964
         """
         if isinstance(q, float):
-            return lib.xb_law_quantile(self._c, q)
-        return self._each(_PPF, q)
+            return lib.xb_law_quantile(self._c, q) + 0.0
+        return self._each(_PPF, q) + 0.0  # the middle of a symmetric law is 0, not -0
 
     def isf(self, q: npt.ArrayLike) -> Any:
         """Where the mass above is q."""
         if isinstance(q, float):
-            return lib.xb_law_isf(self._c, q)
-        return self._each(_ISF, q)
+            return lib.xb_law_isf(self._c, q) + 0.0
+        return self._each(_ISF, q) + 0.0
 
     def median(self) -> float:
-        return float(lib.xb_law_quantile(self._c, 0.5))
+        return float(lib.xb_law_quantile(self._c, 0.5)) + 0.0
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """The central interval that holds this share of the mass."""

@@ -63,6 +63,12 @@ class Prediction:
         self.levels = levels
         self.index = index
         self._model = model._c
+        self._labels: Any = None
+
+    def name_classes(self, labels: npt.NDArray[Any]) -> None:
+        """The classes' own labels, one each, where the model only numbers them."""
+        self._labels = labels
+        self.classes = [str(label) for label in labels]
 
     @functools.cached_property
     def classes(self) -> list[str]:
@@ -146,7 +152,8 @@ class Prediction:
         """The most probable class of each input."""
         if not self.classes:
             return None
-        return np.array(self.classes, dtype=object)[self._array("class", dtype=np.int64)]
+        names = np.array(self.classes, dtype=object) if self._labels is None else self._labels
+        return names[self._array("class", dtype=np.int64)]
 
     def to_frame(self) -> Any:
         """The prediction as a pandas data frame, with the index of the inputs, if any."""
@@ -168,8 +175,37 @@ class Prediction:
                 columns[f"{label}q{level:g}"] = self.quantile[one][:, j]
         return pd.DataFrame(columns, index=self.index)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {name: getattr(self, name) for name in _KEPT}
+        return _kept_prediction, (values,)
+
     def __repr__(self) -> str:
         return f"Prediction({len(self)} inputs, {self.draws} draws)"
+
+
+_KEPT = (
+    "levels", "index", "classes", "targets", "draws", "error", "mean", "std", "epistemic",
+    "aleatoric", "disagreement", "quantile", "probability", "entropy", "information", "label",
+)  # fmt: skip
+
+
+class _KeptPrediction(Prediction):
+    """A prediction that was pickled: its arrays, without the library's object."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+
+    def __len__(self) -> int:
+        return len(self.mean if self.probability is None else self.probability)
+
+
+for _name in _KEPT:  # what the library computes is in the object itself
+    if isinstance(getattr(Prediction, _name, None), property):
+        setattr(_KeptPrediction, _name, None)
+
+
+def _kept_prediction(values: dict[str, Any]) -> Prediction:
+    return _KeptPrediction(values)
 
 
 class Model(Handle):
@@ -181,8 +217,11 @@ class Model(Handle):
         if isinstance(path_or_pointer, (str, os.PathLike)):
             path = path_bytes(path_or_pointer, read=True)
             self._pointer = Session().make(lib.xb_model_load, path)
-        else:
+        elif isinstance(path_or_pointer, ffi.CData):
             self._pointer = path_or_pointer
+        else:
+            kind = type(path_or_pointer).__name__
+            raise TypeError(f"expected the path of a model file, not {kind}")
         self.report: Any = None
 
     @classmethod
@@ -200,7 +239,7 @@ class Model(Handle):
             path = os.path.join(folder, "model.safetensors")
             self.save(path)
             with open(path, "rb") as file:
-                return _from_bytes, (file.read(),)
+                return _from_bytes, (file.read(), self.report)
 
     # ---- what it is
 
@@ -378,7 +417,8 @@ class Model(Handle):
             options = _options.defaults("predict")
             options.seed = seed
             return options
-        return _options.make("predict", {"law": law, "seed": seed, **settings}, keep)
+        values = {"law": law, "seed": seed, **settings}
+        return _options.make("predict", values, keep, ("quantiles", "scaled", "progress"))
 
     def draws(
         self,
@@ -431,6 +471,8 @@ class Model(Handle):
         draws (1000), tolerance, max_draws, seed, backend.
         """
         keep: list[Any] = []
+        if isinstance(laws, (str, os.PathLike, Law)):
+            laws = [laws]
         rows = self._rows(x, keep, scaled)
         target = target_numbers(self._c, y, int(rows.n))
         kept = [None if name is None else _law(name) for name in laws]
@@ -456,8 +498,14 @@ class Model(Handle):
         """
         n = int(lib.xb_model_feature_count(self._c))
         mean = view(lib.xb_model_input_mean(self._c), (n,), np.float64, self._c)
-        one = x if is_frame(x) or x is None else doubles(x, "x").reshape(1, -1)
-        row = mean if one is None else model_inputs(self._c, one, [])[0]
+        one = x
+        if x is not None and not is_frame(x):
+            one = doubles(x, "x")
+            one = one if one.ndim == 2 and one.shape[1] == n else one.reshape(1, -1)
+        rows = mean[None] if one is None else model_inputs(self._c, one, [])
+        if len(rows) != 1:
+            raise ValueError(f"x has {len(rows)} rows, expected one")
+        row = rows[0]
         scaled = [lib.xb_model_scaled_input(self._c, j, float(row[j])) for j in range(n)]
         inputs = np.array(scaled if one is not None else np.zeros(n), dtype=np.float32)
         options = _options.make("plan", settings, [])
@@ -493,12 +541,14 @@ class Model(Handle):
 _law = law  # inside Model, `law` is an argument
 
 
-def _from_bytes(content: bytes) -> Model:
+def _from_bytes(content: bytes, report: Any = None) -> Model:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.safetensors")
         with open(path, "wb") as file:
             file.write(content)
-        return Model(path)
+        made = Model(path)
+    made.report = report
+    return made
 
 
 class Plan(Handle):

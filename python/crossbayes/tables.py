@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crossbayes._library import Doubles, Session, doubles, encoded, pointer, text, view
+from crossbayes._library import (
+    Doubles,
+    Session,
+    doubles,
+    encoded,
+    pointer,
+    text,
+    unmasked,
+    view,
+)
 from crossbayes._native import ffi, lib
 
 _TYPES = {
@@ -34,7 +43,7 @@ def is_frame(values: Any) -> bool:
 
 def matrix(values: Any, name: str = "X") -> Column:
     """Rows and columns of numbers, where they lie if they are an array already."""
-    array = np.asarray(values)
+    array = unmasked(values)
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         array = doubles(values, name)
     if array.ndim != 2:
@@ -113,7 +122,7 @@ def _targets(y: Any, rows: int) -> tuple[list[Column], list[str] | None]:
     if is_frame(y):
         columns, names, n = _columns(y, "y")
     else:
-        array = np.asarray(y)
+        array = unmasked(y)
         if array.ndim not in (1, 2):
             raise ValueError(f"y has {array.ndim} dimensions, expected 1 or 2")
         columns = [array] if array.ndim == 1 else list(array.T)

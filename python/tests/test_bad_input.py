@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -45,6 +46,13 @@ NET = {"net": "dense 2, relu, dense 1", "epochs": 3, "mle_epochs": 3}
         (lambda x, y: xb.fit(y, interval="2.5 parsec"), ValueError, "parsec"),
         (lambda x, y: xb.fit(y, interval=-1), ValueError, "interval is -1"),
         (lambda x, y: xb.fit(["a", "b"]), TypeError, "numbers"),
+        (lambda x, y: xb.fit(np.ma.masked_greater(y, 0)), xb.InputError, "is nan"),
+        (lambda x, y: xb.train(np.ma.masked_greater(x, 1), y, **NET), xb.InputError, "nan|finite"),
+        (lambda x, y: xb.train(x, np.ma.masked_greater(y, 0), **NET), xb.InputError, "nan|finite"),
+        (lambda x, y: xb.fit(y, famly="mtj"), TypeError, "did you mean 'family'"),
+        (lambda x, y: xb.fit(y, interval=[1]), TypeError, "a number of seconds or a text"),
+        (lambda x, y: xb.Model(None), TypeError, "path of a model file, not NoneType"),
+        (lambda x, y: xb.train(x, y, on_epoch_arg=1, **NET), TypeError, "no setting 'on_epoch_arg'"),
         (lambda x, y: xb.law("mtj").rvs(-1), ValueError, "size is -1"),
         (lambda x, y: xb.law("mtj").rvs(2**40), ValueError, "at most 17179869184"),
         (lambda x, y: xb.law("mtj").rvs(2**34, dtype="f8"), ValueError, "at most 8589934592"),
@@ -82,6 +90,12 @@ def test_predictions_refuse(model, data):
         model.evaluate(x, y[:4])
     with pytest.raises(ValueError, match="quantile|level"):
         model.predict(x, quantiles=[1.5])
+    with pytest.raises(TypeError, match="did you mean 'quantiles'"):
+        model.predict(x, quantile=[0.5])
+    with pytest.raises(ValueError, match="x has 120 rows, expected one"):
+        model.plan("mtj", x)
+    with pytest.raises(TypeError, match="this plan cannot be pickled"):
+        pickle.dumps(model.plan("mtj", x[0], draws=32))
     with pytest.raises(TypeError, match="did you mean 'antithetic'"):
         model.predict(x, antithetik=True)
     assert model.predict(x[:0]).mean.shape == (0,)

@@ -63,6 +63,8 @@ def test_classes_keep_their_labels(data):
     assert np.allclose(c.predict_proba(x).sum(axis=1), 1)
     p = c.predict_dist(x)
     assert (p.information >= -1e-9).all() and (p.entropy <= np.log(2) + 1e-9).all()
+    assert p.classes == ["high", "low"] and (p.label == c.predict(x)).all()
+    assert list(p.to_frame().columns)[:3] == ["class", "p(high)", "p(low)"]
     many = np.arange(len(y)) % 12  # "10" sorts before "2" as a text
     c = xb.BayesianClassifier(epochs=2, mle_epochs=2, draws=20).fit(x, many)
     assert list(c.classes_) == list(range(12)) and c.model_.classes == [

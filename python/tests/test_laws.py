@@ -52,6 +52,12 @@ def test_every_family_agrees_with_itself(text):
     assert "<table>" in law._repr_html_()
 
 
+def test_the_middle_of_a_symmetric_law_is_zero():
+    law = xb.law("mtj")
+    middle = [law.ppf(0.5), law.isf(0.5), law.median(), *law.ppf([0.5]), *law.isf([0.5])]
+    assert [str(float(x)) for x in middle] == ["0.0"] * 5
+
+
 def test_kl_is_the_integral():
     p, q = xb.law("gaussian"), xb.law("laplace")
 
@@ -98,6 +104,8 @@ def test_a_seed_is_needed_for_the_same_draws_only():
     assert (law.rvs(8, seed=1) == law.rvs(8, seed=1)).all()
     assert not (law.rvs(8) == law.rvs(8)).all()
     assert law.rvs(seed=1) == law.rvs(1, seed=1)[0]
+    assert law.rvs(np.array([2, 3]), seed=1).shape == (2, 3)
+    assert np.isnan(law.pdf(np.ma.masked_less([-0.5, 0.5], 0.0))).tolist() == [True, False]
     assert law.rvs(0, seed=1).shape == (0,)
     assert law.rvs((2, 0, 3), seed=1).shape == (2, 0, 3)
 
@@ -194,9 +202,9 @@ def test_devices(tmp_path):
     assert_allclose(made.times, [1, 100])
     assert made.moved(50e-6, 100).shift == pytest.approx(-4.6e-6, rel=0.05)
     made.save(tmp_path / "device.json")
-    again = xb.device(tmp_path / "device.json")
-    assert again.moved(20e-6, 10) == made.moved(20e-6, 10)
-    assert again.relaxed(20e-6, 10, 0.5) == made.relaxed(20e-6, 10, 0.5)
+    for again in (xb.device(tmp_path / "device.json"), pickle.loads(pickle.dumps(made))):
+        assert again.moved(20e-6, 10) == made.moved(20e-6, 10)
+        assert again.relaxed(20e-6, 10, 0.5) == made.relaxed(20e-6, 10, 0.5)
     with pytest.raises(ValueError, match="length"):
         xb.measure_device(cell[:5], state, time, value)
 
@@ -204,8 +212,9 @@ def test_devices(tmp_path):
 def test_arrays(tmp_path):
     array = xb.Array("mtj", adc_bits=6, law="bimodal:m=0.9")
     array.save(tmp_path / "array.json")
-    again = xb.Array(tmp_path / "array.json")
-    assert again.numbers == array.numbers and again.effects == array.effects
+    for again in (xb.Array(tmp_path / "array.json"), pickle.loads(pickle.dumps(array))):
+        assert again.numbers == array.numbers and again.effects == array.effects
+        assert repr(again) == repr(array)
     assert array.with_(adc_bits=0).effects == [e for e in array.effects if e != "adc"]
     assert "mtj" in xb.array_presets() and "adc_bits" in xb.array_fields()
     with pytest.raises(xb.Error, match="adc_bits"):

@@ -172,6 +172,26 @@ def test_models_are_saved_pickled_and_copied(model, data, tmp_path):
     assert "dense 8" in repr(model) and "<table>" in model._repr_html_()
 
 
+def test_predictions_are_pickled(data):
+    x, y = data
+    several = xb.train(x, np.c_[y, -y], net="dense 2, relu, dense 2", epochs=2, mle_epochs=2)
+    classes = xb.train(x, np.where(y > 0, "high", "low"), epochs=2, mle_epochs=2)
+    for model in (several, classes):
+        made = model.predict(x[:7], draws=50)
+        kept = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(made))))
+        assert len(kept) == 7 and repr(kept) == repr(made)
+        assert kept.to_frame().equals(made.to_frame())
+        for name in ("mean", "disagreement", "quantile", "probability", "information"):
+            assert np.array_equal(getattr(kept, name), getattr(made, name)), name
+    again = pickle.loads(pickle.dumps(several))
+    assert again.report.rows == several.report.rows == len(x)
+
+
+def test_one_law_may_stand_alone(model, data):
+    for law in ("gaussian", xb.law("gaussian")):
+        assert model.evaluate(*data, laws=law, draws=20).laws == ["gaussian"]
+
+
 def test_a_law_is_swapped(model, data):
     x, y = data
     e = model.evaluate(x, y, ["gaussian", "bimodal:m=0.99", xb.law("mtj")], draws=300)
@@ -254,6 +274,28 @@ def test_progress_is_told_and_may_stop(data):
     with pytest.raises(ZeroDivisionError):
         xb.train(*data, epochs=3000, progress=lambda *_: 1 / 0)
     xb.train(*data, epochs=3, mle_epochs=3, progress=True)
+
+
+def test_a_task_has_one_bar(monkeypatch):
+    """And it goes when the task ends."""
+    from crossbayes import _library
+
+    tqdm = pytest.importorskip("tqdm.auto")
+    made = []
+
+    class Bar(tqdm.tqdm):
+        def __init__(self, **settings):
+            made.append(self)
+            super().__init__(**settings)
+
+    monkeypatch.setattr(tqdm, "tqdm", Bar)
+    bar = _library._Bar()
+    for task in ("fitting", "training"):
+        for done in range(4):
+            assert bar(task, done, 3)
+    bar.close()
+    assert [one.desc.strip(": ") for one in made] == ["fitting", "training"]
+    assert [one.n for one in made] == [3, 3] and all(one.disable for one in made)
 
 
 def test_a_checkpoint_goes_on(data, tmp_path):

@@ -16,9 +16,19 @@
  */
 enum { REMEMBERED = 32, HELD = 256 };
 
+/* Weights times rows times reads between progress events, a fraction of a second; and the
+ * smallest such part of a piece, in the least numbers above.
+ */
+enum { PART_WORK = 1 << 28, LEAST_PARTS = 8 };
+
+static int64_t least_of(const xb_analog *analog)
+{
+    return analog->held ? HELD : analog->rho > 0 ? REMEMBERED : 1;
+}
+
 static int64_t pieces_of(const xb_ctx *ctx, const xb_analog *analog, int64_t count)
 {
-    const int64_t least = analog->held ? HELD : analog->rho > 0 ? REMEMBERED : 1;
+    const int64_t least = least_of(analog);
     const int64_t most = count < least ? 1 : count / least, threads = xb_ctx_threads(ctx);
     return threads < most ? threads : most;
 }
@@ -50,6 +60,32 @@ static void run_piece(void *arg, int64_t piece)
     }
 }
 
+/* Reads between two progress events. */
+static int64_t part_of(const read_job *job)
+{
+    const int64_t weights = xb_net_param_count(job->analog->model->net);
+    const int64_t least = LEAST_PARTS * least_of(job->analog) * job->pieces;
+    const double reads = PART_WORK / ((double)weights * (double)(job->n + 1));
+    return reads > (double)least ? (int64_t)reads : least;
+}
+
+/* All reads, part by part, so that a listener can stop them. */
+static xb_status run_parts(xb_ctx *ctx, const read_job *whole)
+{
+    const int64_t part = part_of(whole);
+    for (int64_t done = 0; done < whole->count; done += part) {
+        const int64_t left = whole->count - done;
+        read_job job = *whole;
+        job.first += done;
+        job.count = left < part ? left : part;
+        job.value += done * whole->n * whole->outputs;
+        xb_parallel_for(ctx, job.pieces, run_piece, &job);
+        if (left > part)
+            XB_TRY(xb_progress_tell(ctx, "reading the array", done + part, whole->count));
+    }
+    return XB_OK;
+}
+
 static xb_status run(xb_ctx *ctx, read_job *job)
 {
     xb_status status = XB_OK;
@@ -58,7 +94,7 @@ static xb_status run(xb_ctx *ctx, read_job *job)
     if (!job->reader) return XB_E_MEMORY;
     for (; made < job->pieces && status == XB_OK; made += status == XB_OK)
         status = xb_reader_make(ctx, &job->reader[made], job->analog);
-    if (status == XB_OK) xb_parallel_for(ctx, job->pieces, run_piece, job);
+    if (status == XB_OK) status = run_parts(ctx, job);
     for (int64_t i = 0; i < made; i++) xb_reader_free(&job->reader[i]);
     free(job->reader);
     return status;

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from crossbayes.laws import Law
 from crossbayes.torch import functions, pools
+from crossbayes.torch.compiled import apart
 from crossbayes.torch.noise import SIGNS_IN, SIGNS_OUT, Noise
 
 
@@ -114,6 +115,7 @@ class NoisyLayer(nn.Module):
             functions.signs(s, rows, channels[1], like),
         )
 
+    @apart
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() < 2:
             raise ValueError(f"inputs of {tuple(x.shape)}: expected a batch of examples")
@@ -230,6 +232,7 @@ class ImagePool(nn.MaxPool2d):
     which it takes five times as long, so it is put into the order of the images before.
     """
 
+    @apart
     def forward(self, x: Tensor) -> Any:
         noise = getattr(self, "noise", None)
         if noise is not None and noise.fused:

@@ -12,6 +12,7 @@ from crossbayes._library import count
 from crossbayes.laws import Law
 from crossbayes.models import Model
 from crossbayes.torch import passes
+from crossbayes.torch.compiled import apart
 from crossbayes.torch.layers import ImagePool, NoisyConv, NoisyLayer, NoisyLinear
 from crossbayes.torch.noise import Noise
 
@@ -85,6 +86,7 @@ def _numbers(module: Any) -> dict[str, int]:
 class NoisySequential(nn.Sequential):
     """A Sequential that runs layers with noise, and what follows them, in one pass."""
 
+    @apart
     def forward(self, x: Any) -> Any:
         for run in self._runs():
             y = run(x) if len(run.modules) > 1 else None
@@ -117,6 +119,7 @@ class NoisySequential(nn.Sequential):
         return "Sequential"
 
 
+@apart
 def _before(module: Any, _: Any) -> None:
     """The next draw."""
     noise_of(module).advance(bool(module.training))
@@ -159,6 +162,7 @@ def noise_of(module: Any) -> Noise:
     return _noisy(module)[0].noise if first is None else first.noise
 
 
+@apart
 def kl(module: Any) -> Tensor:
     """KL(q || prior), summed over all random weights, in nats; it has gradients.
 
@@ -170,6 +174,7 @@ def kl(module: Any) -> Tensor:
     return total
 
 
+@apart
 def free_energy(module: Any, nll: Tensor, examples: int, temperature: float = 1.0) -> Tensor:
     """The loss of variational inference: the batch's mean NLL + KL / examples (V1).
 

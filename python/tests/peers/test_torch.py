@@ -613,6 +613,42 @@ def test_laws_are_swapped():
     np.testing.assert_allclose(got, model.draws(x.double().numpy(), 1, seed=1)[0], atol=2e-6)
 
 
+class ByHand(nn.Module):
+    """Layers that the module calls itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 3), nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)))
+
+
+@pytest.mark.parametrize("estimator", ["shared", "flipout", "example"])
+@pytest.mark.parametrize("make", [dense_net, ByHand, image_net])
+def test_compiled_networks_are_the_same(make, estimator):
+    """torch.compile calls layers with noise as they are, and the rest of a step around them."""
+    torch.manual_seed(4)
+    plain = make()
+    settings = {"law": "mtj", "estimator": estimator, "random": "all"}
+    nets = [xt.bayesian(plain, **settings) for _ in range(2)]
+
+    def loss(net, x):
+        return xt.free_energy(net, net(x).square().mean(), examples=100)
+
+    compiled = torch.compile(loss, backend="eager")
+    x = torch.randn(5, 2, 6, 6) if make is image_net else torch.randn(5, 4)
+    for _ in range(3):
+        values = [loss(nets[0], x), compiled(nets[1], x)]
+        assert torch.equal(*values)
+        for value in values:
+            value.backward()
+    for a, b in zip(nets[0].parameters(), nets[1].parameters()):
+        assert torch.equal(a.grad, b.grad)
+    whole = torch.compile(nets[1].eval(), backend="eager")
+    assert torch.equal(nets[0].eval()(x), whole(x))
+
+
 def test_copies_and_pickles():
     net = xt.bayesian(image_net(), law="mtj", seed=3).eval()
     x = torch.randn(2, 2, 6, 6)
