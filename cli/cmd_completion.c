@@ -38,7 +38,7 @@ static void print_keys(FILE *out, const char *suffix)
 
 static void print_priors(FILE *out, const char *suffix)
 {
-    fprintf(out, "normal%s laplace%s mixture%s", suffix, suffix, suffix);
+    fprintf(out, "normal%s laplace%s mixture%s fitted", suffix, suffix, suffix);
 }
 
 static void print_schedules(FILE *out, const char *suffix)

@@ -60,7 +60,8 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
         status = xb_estimator_parse(s->ctx, &estimator, wanted);
         o->estimator = (int)estimator;
     }
-    if (status == XB_OK && cli_flag(a, "prior"))
+    o->fit_prior = strcmp(cli_text(a, "prior", ""), "fitted") == 0;
+    if (status == XB_OK && cli_flag(a, "prior") && !o->fit_prior)
         status = xb_prior_parse(s->ctx, &o->prior, cli_text(a, "prior", NULL));
     if (status == XB_OK && cli_flag(a, "sigma-transform"))
         status = xb_sigma_transform_parse(s->ctx, &o->sigma_transform,
@@ -335,7 +336,8 @@ static const cli_option options[] = {
      0, 1e6},
 
     {"prior", 0, CLI_TEXT, "PRIOR",
-     "prior of a random weight (crossbayes help prior) [normal:sd=1; for classes sd=5]",
+     "prior of a random weight (crossbayes help prior); fitted: its scale is chosen by"
+     " cross-validation [normal:sd=1; for classes sd=5]",
      0, 0},
     {"prior-as-is", 0, CLI_FLAG, NULL,
      "use the prior's scale unchanged instead of adapting it to a unit's number of"

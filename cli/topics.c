@@ -70,7 +70,11 @@ static void print_prior(FILE *out)
         "\n"
         "A parameter that is left out has the value shown. Scales are multiplied by\n"
         "sqrt(2/n) for a unit of n inputs, so that one prior suits nets of any width;\n"
-        "with --prior-as-is they are taken literally.\n");
+        "with --prior-as-is they are taken literally.\n"
+        "\n"
+        "train --prior fitted: normal, with the scale that predicts best in\n"
+        "cross-validation on four parts of the table, among powers of two times the\n"
+        "default scale. Training takes about twelve times as long.\n");
 }
 
 static void print_schedule(FILE *out)

@@ -124,6 +124,9 @@ cli_exit cli_trained_json(cli_session *s, const cli_trained *o)
         json_object_set_new(root, "likelihood_reason",
                             json_string(xb_train_report_likelihood_reason(r)));
     }
+    if (xb_train_report_prior_reason(r))
+        json_object_set_new(root, "prior_reason",
+                            json_string(xb_train_report_prior_reason(r)));
     if (xb_model_target_count(m) > 1)
         json_object_set_new(root, "targets", targets_json(m));
     if (o->noise) json_object_set_new(root, "gradient_noise", noise_json(o));
@@ -343,6 +346,8 @@ void cli_trained_print(const cli_trained *o)
         printf("  likelihood          %s, chosen: %s\n",
                xb_likelihood_name(xb_model_likelihood(m)),
                xb_train_report_likelihood_reason(r));
+    if (xb_train_report_prior_reason(r))
+        printf("  prior               fitted: %s\n", xb_train_report_prior_reason(r));
     if (isfinite(xb_model_process_length(m)))
         printf(
             "  Gaussian process    added to the net, length scale %g × √features sds\n",

@@ -99,6 +99,56 @@ static void blocks_are_the_whole_table(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* An array of 100,000 rows is more than one block of reading. */
+static void arrays_come_in_blocks(void **state)
+{
+    (void)state;
+    enum { LONG = 100000, WIDTH = 3, BLOCK = 4096, GAP = 1000 };
+    static const int64_t shape[] = {LONG, WIDTH};
+    xb_ctx *ctx = test_ctx();
+    scratch s = scratch_make();
+    xb_frame *train = NULL, *rest = NULL;
+    double *x = calloc((size_t)LONG * WIDTH, sizeof *x);
+    taken t = {.value = calloc((size_t)LONG * WIDTH, sizeof(double))};
+    for (int64_t i = 0; i < LONG * WIDTH; i++) x[i] = (double)(i * 7919 % 104729);
+    x[GAP * WIDTH] = NAN; /* so that there is a recipe */
+    assert_ok(ctx, xb_npy_write(ctx, scratch_path(&s, "x.npy"), x, XB_F64, shape, 2));
+    xb_frame_options opt = xb_frame_options_default();
+    opt.prepare = true;
+    opt.target = "3";
+    assert_ok(ctx, xb_frame_read(ctx, &train, s.path, &opt));
+    xb_frame_options later = xb_frame_options_default();
+    later.recipe = xb_frame_recipe(train);
+    later.block = BLOCK;
+    later.on_block = take;
+    later.on_block_arg = &t;
+    assert_ok(ctx, xb_frame_read(ctx, &rest, s.path, &later));
+    assert_int_equal(t.blocks, LONG / BLOCK);
+    take(&t, rest);
+    assert_int_equal(t.rows, LONG);
+    assert_int_equal(xb_frame_feature_count(train), WIDTH); /* two columns and a mark */
+    assert_memory_equal(t.value, xb_frame_values(train),
+                        (size_t)LONG * WIDTH * sizeof *t.value);
+    for (int64_t i = 0; i < LONG; i++) {
+        assert_true(t.value[i * WIDTH] == x[i * WIDTH] || i == GAP);
+        assert_true(t.value[i * WIDTH + 1] == (i == GAP));
+        assert_true(t.value[i * WIDTH + 2] == x[i * WIDTH + 1]);
+    }
+    x[(LONG - 1) * WIDTH] = INFINITY;
+    assert_ok(ctx, xb_npy_write(ctx, s.path, x, XB_F64, shape, 2));
+    xb_frame_destroy(rest);
+    rest = NULL;
+    t.rows = t.blocks = 0;
+    assert_int_equal(xb_frame_read(ctx, &rest, s.path, &later), XB_E_INPUT);
+    assert_non_null(strstr(xb_ctx_message(ctx), "row 100000, column 1 is not a finite"));
+    assert_null(rest);
+    xb_frame_destroy(train);
+    free(t.value);
+    free(x);
+    scratch_remove(&s);
+    xb_ctx_destroy(ctx);
+}
+
 /* Numbers stay where they are put, on both sides of the limit. */
 static void fill_store(xb_ctx *ctx, xb_store *s, int64_t limit)
 {
@@ -189,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_the_whole_table),
+        cmocka_unit_test(arrays_come_in_blocks),
         cmocka_unit_test(large_tables_go_to_a_file),
 #if !defined(_WIN32)
         cmocka_unit_test(large_tables_stay_in_memory_without_a_folder),

@@ -26,6 +26,7 @@ CASES = {
     "two": ["--net", "dense 50, relu, dense 50, relu, dense 1", *CONSTANT],
     "auto": ALONE,
     "default": [],
+    "fitted": ["--prior", "fitted"],
     "kept-columns": ["--skewed", "keep"],
 }
 SCORES = {"RMSE": "rmse", "NLL": "nll", "coverage 95 %": "coverage95",

@@ -181,6 +181,8 @@ typedef struct xb_train_options {
                          repeat another row, in every column and in a target of many
                          different values, only the first is learnt from (V22); true: all
                          of them */
+    bool fit_prior; /* xb_train: true: the scale of the normal prior is fitted to a table
+                       by cross-validation (V23); prior is left as it is by default */
 } xb_train_options;
 
 /* The numbers of members that xb_train uses if members is 0 (docs/ensembles.md shows
@@ -257,6 +259,9 @@ XB_API int64_t xb_train_report_likelihood_find(const xb_train_report *report,
                                                const char *name); /* -1: none */
 XB_API xb_estimate xb_train_report_likelihood_f(const xb_train_report *report, int64_t i);
 XB_API double xb_train_report_likelihood_score(const xb_train_report *report, int64_t i);
+/* The scale that fit_prior found, "normal:sd=2: log density -0.31 per row in
+ * cross-validation, -0.35 with sd=1"; NULL: the prior was not fitted. */
+XB_API const char *xb_train_report_prior_reason(const xb_train_report *report);
 XB_API const char *xb_train_report_likelihood_reason(const xb_train_report *report);
 
 /* ---- training in one call

@@ -89,6 +89,7 @@ class TrainReport:
         self.f = Estimate(f.value, f.std_error)
         self.log_likelihood = Estimate(likelihood.value, likelihood.std_error)
         self.likelihood_reason = text(lib.xb_train_report_likelihood_reason(pointer)) or None
+        self.prior_reason = text(lib.xb_train_report_prior_reason(pointer)) or None
         self.other_net = text(lib.xb_train_report_other_net(pointer)) or None
 
     def __repr__(self) -> str:
@@ -105,6 +106,9 @@ def _options_of(settings: dict[str, Any], session: Session, keep: list[Any]) -> 
         given.pop("rate", None)
     estimator = given.pop("estimator", None)
     span = given.pop("target_range", None)
+    if given.get("prior") == "fitted":
+        given.pop("prior")
+        given["fit_prior"] = True
     preset = given.pop("preset", None)
     options = _options.make("train", {}, keep)
     if preset is not None:
@@ -207,7 +211,8 @@ def train(
 
     ``gp``: adds a Gaussian process over the inputs, which widens intervals away from the
     training rows; the value, e.g. 0.25, is its length scale in standard deviations of a
-    column times the square root of the number of columns. ``cells`` (three, pair, ...): each
+    column times the square root of the number of columns. ``prior="fitted"``: the scale of the
+    prior is chosen by cross-validation. ``cells`` (three, pair, ...): each
     weight is made of memory cells whose read noise is its width; with a ``device``, the
     widths are those of its traces.
 

@@ -296,43 +296,55 @@ static xb_status class_at(filling *f, double *out, const xb_source *s, int64_t i
     return no_class(f, where, number, label, (int)strlen(label));
 }
 
-static xb_status take_array(filling *f, const xb_source *s, const double *x, int64_t rows,
-                            int64_t columns)
+/* Rows of an array, as they are read. */
+typedef struct array_rows {
+    filling *f;
+    const xb_source *source;
+    const xb_csv_head *head;
+    int64_t columns, taken;
+} array_rows;
+
+static xb_status take_array_row(const array_rows *a, const double *row)
 {
+    filling *f = a->f;
     xb_frame *frame = f->frame;
-    for (int64_t i = 0; i < rows; i++, frame->rows++) {
-        const double *row = x + i * columns;
-        XB_TRY(make_room(f, 1));
-        double *to = frame->values + i * frame->features;
-        if (is_prepared(f)) XB_TRY(prepared_at(f, s, row, i));
-        for (int64_t k = 0; k < frame->features && !is_prepared(f); k++)
-            XB_TRY(value_at(&to[k], s, row, i, f->column[k]));
-        for (int64_t k = 0; k < f->targets; k++)
-            XB_TRY(value_at(&frame->target[i * f->targets + k], s, row, i, f->more[k]));
-        if (f->targets > 0 && f->as_classes) XB_TRY(class_at(f, &frame->target[i], s, i));
-    }
+    XB_TRY(make_room(f, 1));
+    const int64_t i = a->taken;
+    double *to = frame->values + frame->rows * frame->features;
+    double *target = frame->target ? frame->target + frame->rows * f->targets : NULL;
+    if (is_prepared(f)) XB_TRY(prepared_at(f, a->source, row, i));
+    for (int64_t k = 0; k < frame->features && !is_prepared(f); k++)
+        XB_TRY(value_at(&to[k], a->source, row, i, f->column[k]));
+    for (int64_t k = 0; k < f->targets; k++)
+        XB_TRY(value_at(&target[k], a->source, row, i, f->more[k]));
+    if (f->targets > 0 && f->as_classes) XB_TRY(class_at(f, target, a->source, i));
+    frame->rows++;
+    return give_block(f);
+}
+
+static xb_status take_array(void *arg, const double *row, int64_t rows)
+{
+    array_rows *a = arg;
+    if (a->taken == 0) XB_TRY(xb_frame_choose(a->f, a->head));
+    for (int64_t i = 0; i < rows; i++, a->taken++)
+        XB_TRY(take_array_row(a, row + i * a->columns));
     return XB_OK;
 }
 
 static xb_status read_npy(filling *f, xb_source *s)
 {
-    xb_npy_head npy;
-    double *x = NULL;
-    int64_t n = 0;
-    XB_TRY(xb_npy_read_source(&x, &n, &npy, s));
-    int64_t columns = npy.ndim == 2 ? npy.shape[1] : 1;
-    xb_csv_head head = {s->ctx, s->name, {'\0', '.', columns}, NULL, 1};
-    xb_status status = XB_OK;
-    if (npy.ndim < 1 || npy.ndim > 2 || n == 0)
-        status =
-            xb_fail(s->ctx, XB_E_INPUT,
-                    "%s: an array of %d %s and %lld %s, expected rows and columns",
-                    s->name, npy.ndim, xb_plural(npy.ndim, "dimension", "dimensions"),
-                    (long long)n, xb_plural(n, "value", "values"));
-    if (status == XB_OK) status = xb_frame_choose(f, &head);
-    if (status == XB_OK) status = take_array(f, s, x, n / columns, columns);
-    free(x);
-    return status;
+    xb_npy_layout npy;
+    XB_TRY(xb_npy_layout_read(&npy, s));
+    const int ndim = npy.head.ndim;
+    const int64_t columns = ndim == 2 ? npy.head.shape[1] : 1;
+    const xb_csv_head head = {s->ctx, s->name, {'\0', '.', columns}, NULL, 1};
+    if (ndim < 1 || ndim > 2 || npy.n == 0)
+        return xb_fail(s->ctx, XB_E_INPUT,
+                       "%s: an array of %d %s and %lld %s, expected rows and columns",
+                       s->name, ndim, xb_plural(ndim, "dimension", "dimensions"),
+                       (long long)npy.n, xb_plural(npy.n, "value", "values"));
+    array_rows rows = {f, s, &head, columns, 0};
+    return xb_npy_read_rows(s, &npy, columns, take_array, &rows);
 }
 
 /* Replaces the labels' numbers of first appearance by the numbers of the sorted

@@ -196,6 +196,14 @@ void xb_npy_convert(double *to, unsigned char *from, int64_t count,
     layout->convert(to, from, count);
 }
 
+static xb_status check_end(xb_source *source)
+{
+    unsigned char byte;
+    int64_t more = 0;
+    XB_TRY(xb_source_read(source, &byte, 1, &more));
+    return more ? fail_npy(source, "data after the NPY array, expected none") : XB_OK;
+}
+
 static xb_status read_values(double **values, const xb_npy_layout *l, xb_source *source,
                              unsigned char *block)
 {
@@ -211,9 +219,23 @@ static xb_status read_values(double **values, const xb_npy_layout *l, xb_source 
             xb_grow(source->ctx, (void **)values, &capacity, i + count, sizeof **values));
         xb_npy_convert(*values + i, block, count, l);
     }
-    int64_t more = 0;
-    XB_TRY(xb_source_read(source, block, 1, &more));
-    return more ? fail_npy(source, "data after the NPY array, expected none") : XB_OK;
+    return check_end(source);
+}
+
+/* All values, in C order. */
+static xb_status read_all(double **out, const xb_npy_layout *l, xb_source *source)
+{
+    unsigned char *block = xb_new(source->ctx, BLOCK, 1);
+    if (!block) return XB_E_MEMORY;
+    double *values = NULL;
+    xb_status status = read_values(&values, l, source, block);
+    free(block);
+    if (status == XB_OK) status = reorder(source->ctx, &values, l->n, &l->head);
+    if (status == XB_OK)
+        *out = values;
+    else
+        free(values);
+    return status;
 }
 
 xb_status xb_npy_read_source(double **out, int64_t *n, xb_npy_head *head,
@@ -221,20 +243,51 @@ xb_status xb_npy_read_source(double **out, int64_t *n, xb_npy_head *head,
 {
     xb_npy_layout l;
     XB_TRY(xb_npy_layout_read(&l, source));
-    unsigned char *block = xb_new(source->ctx, BLOCK, 1);
-    if (!block) return XB_E_MEMORY;
-    double *values = NULL;
-    xb_status status = read_values(&values, &l, source, block);
-    free(block);
-    if (status == XB_OK) status = reorder(source->ctx, &values, l.n, &l.head);
-    if (status != XB_OK) {
-        free(values);
-        return status;
-    }
-    *out = values;
+    XB_TRY(read_all(out, &l, source));
     *n = l.n;
     *head = l.head;
     return XB_OK;
+}
+
+static xb_status take_blocks(xb_source *source, const xb_npy_layout *l, int64_t columns,
+                             int64_t step, double *row, unsigned char *block,
+                             xb_npy_take *take, void *arg)
+{
+    const int64_t rows = l->n / columns;
+    for (int64_t i = 0; i < rows; i += step) {
+        const int64_t count = rows - i < step ? rows - i : step, n = count * columns;
+        XB_TRY(read_exactly(source, block, n * l->each, "data"));
+        xb_npy_convert(row, block, n, l);
+        XB_TRY(take(arg, row, count));
+    }
+    return check_end(source);
+}
+
+static xb_status take_all(xb_source *source, const xb_npy_layout *l, int64_t columns,
+                          xb_npy_take *take, void *arg)
+{
+    double *values = NULL;
+    XB_TRY(read_all(&values, l, source));
+    const xb_status status = take(arg, values, l->n / columns);
+    free(values);
+    return status;
+}
+
+xb_status xb_npy_read_rows(xb_source *source, const xb_npy_layout *l, int64_t columns,
+                           xb_npy_take *take, void *arg)
+{
+    const int64_t fit = BLOCK / l->each / columns, step = fit > 0 ? fit : 1;
+    const bool doubtful = fit == 0 && source->size < 0; /* a row may never arrive */
+    if (doubtful || (l->head.fortran && l->head.ndim > 1))
+        return take_all(source, l, columns, take, arg);
+    double *row = xb_new(source->ctx, step * columns, sizeof *row);
+    unsigned char *block = xb_new(source->ctx, step * columns, (size_t)l->each);
+    xb_status status = XB_E_MEMORY;
+    if (row && block)
+        status = take_blocks(source, l, columns, step, row, block, take, arg);
+    free(row);
+    free(block);
+    return status;
 }
 
 xb_status xb_npy_read(xb_ctx *ctx, double **out, int64_t shape[8], int64_t *ndim,

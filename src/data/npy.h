@@ -25,4 +25,12 @@ void xb_npy_convert(double *to, unsigned char *from, int64_t count,
 xb_status xb_npy_read_source(double **out, int64_t *n, xb_npy_head *head,
                              xb_source *source);
 
+/* Reads the rows of an array that lie one after another, and gives them to `take` in
+ * blocks, in memory that does not grow with the array. An array in Fortran order is given
+ * as one block. The layout has been read; its number of values is a multiple of
+ * `columns`. */
+typedef xb_status xb_npy_take(void *arg, const double *row, int64_t rows);
+xb_status xb_npy_read_rows(xb_source *source, const xb_npy_layout *layout,
+                           int64_t columns, xb_npy_take *take, void *arg);
+
 #endif

@@ -40,7 +40,7 @@ static void keep_best(xb_trainer *t, double score)
 static xb_status finish_epoch(xb_trainer *t)
 {
     double score = NAN;
-    if (t->held > 0 && t->place.phase == XB_PHASE_VI) {
+    if (t->held > 0 && !t->unscored && t->place.phase == XB_PHASE_VI) {
         XB_TRY(xb_trainer_validate(t, &score));
         keep_best(t, score);
     }

@@ -13,6 +13,7 @@
 #include "base/comm.h"
 #include "vi/distinct_rows.h"
 #include "vi/likelihood_choice.h"
+#include "vi/prior_choice.h"
 #include "vi/trainer.h"
 
 void xb_trained_drop(xb_trained *one)
@@ -360,6 +361,44 @@ static xb_status train_together(xb_ctx *ctx, xb_trained *one, const xb_train_dat
                    : train_by_ranks(ctx, one, data, opt, report);
 }
 
+/* (V23) Fits the prior's scale for the net, the likelihood and the columns that F chooses
+ * with the standard scale; they stay, because F makes wide priors too expensive. `first`
+ * is that training, if there was anything to choose. */
+static xb_status fit_prior(xb_ctx *ctx, xb_fitted_prior *fitted, xb_trained *first,
+                           xb_train_options *opt, const xb_train_data *data)
+{
+    if (!opt->fit_prior) return XB_OK;
+    XB_TRY(xb_prior_fit_check(ctx, data, opt));
+    xb_train_options o = *opt;
+    o.members = 1;
+    o.checkpoint = NULL;
+    o.resume = false;
+    o.on_epoch = NULL;
+    const bool open = is_open(data, &o);
+    if (open || xb_likelihood_is_open(data, &o)) {
+        opt->members = xb_train_member_count(opt, open && data->classes == 0);
+        XB_TRY(train_here(ctx, first, data, &o, true));
+        o.net = xb_model_net_text(first->model);
+        o.likelihood = xb_model_likelihood(first->model);
+    }
+    XB_TRY(xb_prior_fit(ctx, fitted, data, &o));
+    opt->net = o.net;
+    opt->prior.sd = fitted->sd;
+    opt->likelihood = o.likelihood;
+    opt->skewed = o.skewed;
+    return XB_OK;
+}
+
+/* The report says how the prior was fitted, and what was chosen before. */
+static void report_fit(xb_train_report *report, const xb_fitted_prior *fitted,
+                       const xb_trained *first)
+{
+    xb_train_report_prior(report, fitted);
+    if (!first->report) return;
+    xb_train_report_repeat(report, first->report);
+    xb_train_report_inherit(report, first->report);
+}
+
 xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
                    const xb_train_data *data, const xb_train_options *opt)
 {
@@ -368,11 +407,17 @@ xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
     xb_distinct rows;
     XB_TRY(XB_OPTIONS_READ(ctx, train, &chosen, opt, task));
     XB_TRY(xb_distinct_rows(ctx, &rows, data, &chosen));
-    const xb_status status = xb_comm_together(ctx)
-                                 ? train_together(ctx, &one, &rows.data, &chosen, report)
-                                 : train_here(ctx, &one, &rows.data, &chosen, report);
+    xb_fitted_prior fitted = {0};
+    xb_trained first = {0};
+    xb_status status = fit_prior(ctx, &fitted, &first, &chosen, &rows.data);
+    if (status == XB_OK)
+        status = xb_comm_together(ctx)
+                     ? train_together(ctx, &one, &rows.data, &chosen, report)
+                     : train_here(ctx, &one, &rows.data, &chosen, report);
     free(rows.select);
     if (one.report) xb_train_report_copies(one.report, rows.copies);
+    if (one.report && chosen.fit_prior) report_fit(one.report, &fitted, &first);
+    xb_trained_drop(&first);
     if (status != XB_OK) {
         xb_trained_drop(&one);
         return status;

@@ -264,7 +264,9 @@ xb_status xb_leap_within(xb_trainer *t, int64_t most)
 int64_t xb_leap_reach(const xb_trainer *t)
 {
     const xb_leap *leap = t->leap;
-    if (!is_able(t) || t->place.batch > 0 || t->held > 0 || t->opt.on_epoch) return 0;
+    if (!is_able(t) || t->place.batch > 0 || (t->held > 0 && !t->unscored) ||
+        t->opt.on_epoch)
+        return 0;
     const int64_t left = t->epochs[t->place.phase] - t->place.epoch;
     const int64_t epochs = left < leap->epochs ? left : leap->epochs;
     return epochs > 1 ? epochs : 0;

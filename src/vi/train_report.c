@@ -41,6 +41,7 @@ struct xb_train_report {
     xb_tried_likelihood tried[XB_TRIED_MOST];
     int n_tried, kept; /* 0: only this likelihood was */
     char reason[REASON_MAX];
+    char prior[REASON_MAX]; /* "": it was not fitted */
 };
 
 void xb_train_report_destroy(xb_train_report *r)
@@ -241,6 +242,29 @@ void xb_train_report_inherit(xb_train_report *to, xb_train_report *from)
     to->other_score = from->other_score;
     to->other_behind = from->other_behind;
     from->other_net = NULL;
+}
+
+void xb_train_report_repeat(xb_train_report *to, const xb_train_report *from)
+{
+    memcpy(to->tried, from->tried, sizeof to->tried);
+    memcpy(to->reason, from->reason, sizeof to->reason);
+    to->n_tried = from->n_tried;
+    to->kept = from->kept;
+}
+
+void xb_train_report_prior(xb_train_report *r, const xb_fitted_prior *f)
+{
+    int used = snprintf(r->prior, sizeof r->prior,
+                        "normal:sd=%g: log density %.3f per row in cross-validation",
+                        f->sd, f->score);
+    if (f->sd != f->standard_sd)
+        snprintf(r->prior + used, sizeof r->prior - (size_t)used, ", %.3f with sd=%g",
+                 f->standard_score, f->standard_sd);
+}
+
+const char *xb_train_report_prior_reason(const xb_train_report *r)
+{
+    return r->prior[0] ? r->prior : NULL;
 }
 
 int64_t xb_train_report_likelihood_count(const xb_train_report *r) { return r->n_tried; }

@@ -88,9 +88,10 @@ struct xb_trainer {
     xb_train_sums sums;
     double *trace;                 /* [epochs][XB_TRACE_COLUMNS] */
     double last[XB_TRACE_COLUMNS]; /* values of the last step; NAN: does not apply */
-    bool stopped;                  /* stopped by on_epoch, which keeps the model */
-    bool traced; /* whether anyone will read the trace: computing sigma's median for it
-                    takes a per cent of a small step */
+    bool unscored; /* rows held out are scored after the last epoch only */
+    bool stopped;  /* stopped by on_epoch, which keeps the model */
+    bool traced;   /* whether anyone will read the trace: computing sigma's median for it
+                      takes a per cent of a small step */
     /* what can be made again */
     float *sigma;      /* B [p], 0 where fixed */
     float *gradient;   /* B [n_theta] */
@@ -283,6 +284,13 @@ xb_status xb_train_report_left(xb_ctx *ctx, xb_train_report *report,
                                const xb_train_report *other, const char *net,
                                double behind);
 
+/* (V23) A scale of the prior, its log density per row, and those of the standard one. */
+typedef struct xb_fitted_prior {
+    double sd, score, standard_sd, standard_score;
+} xb_fitted_prior;
+/* Records the scale that was fitted. */
+void xb_train_report_prior(xb_train_report *report, const xb_fitted_prior *fitted);
+
 /* A likelihood that was tried. */
 typedef struct xb_tried_likelihood {
     xb_likelihood likelihood;
@@ -297,6 +305,8 @@ void xb_train_report_tried(xb_train_report *report, const xb_tried_likelihood *t
 void xb_train_report_copies(xb_train_report *report, int64_t count);
 /* Moves the record of rejected nets from `from` to `to`, unless `to` has its own. */
 void xb_train_report_inherit(xb_train_report *to, xb_train_report *from);
+/* Copies the record of the likelihoods that were tried. */
+void xb_train_report_repeat(xb_train_report *to, const xb_train_report *from);
 
 /* resume_difference.c: "epochs was 40 and is 80; ...", from two fingerprints that differ.
  */
