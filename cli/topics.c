@@ -74,7 +74,7 @@ static void print_prior(FILE *out)
         "\n"
         "train --prior fitted: normal, with the scale that predicts best in\n"
         "cross-validation on four parts of the table, among powers of two times the\n"
-        "default scale. Training takes about twelve times as long.\n");
+        "default scale. Training takes three to nine times as long.\n");
 }
 
 static void print_schedule(FILE *out)
