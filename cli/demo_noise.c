@@ -44,9 +44,11 @@ static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
             (long long)d->n, d->source);
     if (d->column) add_row(r, "column", "%.64s", d->column);
     add_row(r, "unit", "%s", *place.unit ? place.unit : "not given");
+    char tau[32];
+    cli_format_rounded(tau, sizeof tau, xb_fit_sample_tau(x));
     add_row(r, "independent samples",
-            "%.*f: correlation time %.3g samples, %.3f at lag 1", n < 100 ? 1 : 0, n,
-            xb_fit_sample_tau(x), xb_fit_sample_lag1(x));
+            "%.*f: correlation time %s samples, autocorrelation %.3f at lag 1",
+            n < 100 ? 1 : 0, n, tau, xb_fit_sample_lag1(x));
     add_row(r, "distinct values", "%lld", (long long)xb_fit_sample_distinct(x));
     char range[TEXT];
     cli_format_range(range, sizeof range, xb_fit_sample_min(x), xb_fit_sample_max(x),

@@ -27,7 +27,7 @@ static void show_sample(const xb_fit_sample *x, const char *source, const char *
     printf("  %-20s%.*f of %lld\n", "independent samples", n < 100 ? 1 : 0, n,
            (long long)xb_fit_sample_count(x));
     char tau[32];
-    cli_format_plain(tau, sizeof tau, xb_fit_sample_tau(x));
+    cli_format_rounded(tau, sizeof tau, xb_fit_sample_tau(x));
     printf("  %-20s%.3f at lag 1, correlation time %s samples\n\n", "autocorrelation",
            xb_fit_sample_lag1(x), tau);
 }
