@@ -1,5 +1,6 @@
 /* demo_noise.c: the first section of the demo's page: the samples in numbers, the law
  * fitted to them, and warnings. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "print.h"
 #include "show.h"
 
-enum { TEXT = 96, ROWS_MOST = 16, CELLS = 7 };
+enum { TEXT = 96, TEXT_LONG = 1024, ROWS_MOST = 16, CELLS = 7 };
 
 /* Rows of text while they are collected. */
 typedef struct rows {
@@ -77,6 +78,17 @@ static void show_sample(const cli_demo *d, const xb_fit *fit)
                      .columns = 2, .heading = heading, .rows = r.n, .cell = &cell[0][0]});
 }
 
+/* The sentence after the verdict that the page shows as a label: "At every ..." for
+ * "Measure longer: at every ...". */
+static void without_verdict(char *out, size_t size, const char *text)
+{
+    static const char verdict[] = "Measure longer: ";
+    const size_t length = sizeof verdict - 1;
+    const bool has = strncmp(text, verdict, length) == 0;
+    snprintf(out, size, "%s", text + (has ? length : 0));
+    out[0] = (char)toupper((unsigned char)out[0]);
+}
+
 /* The findings about the trace, one line for each search; the last, on reads as draws, is
  * a verdict. */
 static void show_series(cli_demo *d)
@@ -98,8 +110,9 @@ static void show_series(cli_demo *d)
     const xb_finding_kind kind = usable == XB_USABLE          ? XB_FINDING_AGREES
                                  : usable == XB_USABLE_SLOWER ? XB_FINDING_DIFFERS
                                                               : XB_FINDING_UNCLEAR;
-    cli_demo_finding(d, (xb_finding){kind, xb_usable_name(usable),
-                                     xb_series_finding_text(d->series, last)});
+    char text[TEXT_LONG];
+    without_verdict(text, sizeof text, xb_series_finding_text(d->series, last));
+    cli_demo_finding(d, (xb_finding){kind, xb_usable_name(usable), text});
 }
 
 /* ---- warnings */

@@ -244,8 +244,8 @@ static void say_draws(xb_series *s)
     xb_burst b = xb_series_burst(s, s->read_interval, s->reads);
     start(s, "draws");
     if (b.extrapolated && isnan(s->law.exponent)) {
-        say(s, "Measure longer: the trace is too short to say what %lld reads are worth.",
-            (long long)s->reads);
+        say(s, "Measure longer: the trace is too short to say what %lld %s worth.",
+            (long long)s->reads, xb_plural(s->reads, "read is", "reads are"));
         return;
     }
     duration(at, s, s->read_interval, NAN);
@@ -253,16 +253,17 @@ static void say_draws(xb_series *s)
     if (s->usable == XB_USABLE_LONGER)
         say(s,
             "Measure longer: at every read interval that the trace is long enough to "
-            "judge, fewer than half of %lld reads are independent. ",
-            (long long)s->reads);
+            "judge, fewer than half of %lld %s are independent. ",
+            (long long)s->reads, xb_plural(s->reads, "read", "reads"));
     else
         say(s,
             s->usable == XB_USABLE
                 ? "Usable as a source of draws at read intervals of %s or more. "
                 : "Not usable at a read interval of %s. ",
             at);
-    say(s, "%lld reads, one every %s, are worth %s independent %s%s.",
-        (long long)s->reads, spacing(every, s, s->read_interval), number,
+    say(s, "%lld %s, one every %s, %s worth %s independent %s%s.", (long long)s->reads,
+        xb_plural(s->reads, "read", "reads"), spacing(every, s, s->read_interval),
+        xb_plural(s->reads, "is", "are"), number,
         strcmp(number, "1") == 0 ? "draw" : "draws",
         b.extrapolated ? " by the fitted spectrum" : "");
     if (s->usable == XB_USABLE_SLOWER)
