@@ -7,6 +7,7 @@
 #include "crossbar_data.h"
 #include "crossbar_device.h"
 #include "design_show.h"
+#include "doubts.h"
 #include "outputs.h"
 #include "show.h"
 #include "sweep.h"
@@ -72,19 +73,24 @@ static cli_exit read_array(design_job *job)
     return cli_status(s, xb_design_space_create(s->ctx, &job->space, job->array));
 }
 
-/* Keys that --set gives are not searched by default. */
+/* Keys that --set gives are not searched. */
 static cli_exit fix_sets(design_job *job)
 {
     cli_session *s = job->s;
     const cli_value *set = cli_get(&s->args, "set");
     char why[160];
     cli_sweep one;
-    for (int i = 0; set->given && i < set->n_texts; i++)
-        if (cli_sweep_read(&one, set->texts[i], why, sizeof why) &&
-            xb_design_space_axis_find(job->space, one.key) < 0 &&
-            xb_design_space_fix(s->ctx, job->space, one.key) != XB_OK)
+    for (int i = 0; set->given && i < set->n_texts; i++) {
+        if (!cli_sweep_read(&one, set->texts[i], why, sizeof why)) continue;
+        if (xb_design_space_axis_find(job->space, one.key) >= 0)
+            return cli_fail(s, CLI_USAGE,
+                            "--set %s: --over lists values of this key; leave one of the"
+                            " two out",
+                            set->texts[i]);
+        if (xb_design_space_fix(s->ctx, job->space, one.key) != XB_OK)
             return cli_fail(s, CLI_USAGE, "--set %s: %s", set->texts[i],
                             xb_ctx_message(s->ctx));
+    }
     return CLI_DONE;
 }
 
@@ -125,7 +131,10 @@ static cli_exit read_retrain(design_job *job)
                             " again for it",
                             of_models[i]);
     }
-    if (!cli_flag(&s->args, "retrain")) return CLI_DONE;
+    if (!cli_flag(&s->args, "retrain")) {
+        cli_doubt_design_options(s);
+        return CLI_DONE;
+    }
     if (!cli_flag(&s->args, "calibration"))
         return cli_fail(s, CLI_USAGE,
                         "--retrain needs --calibration FILE: the rows to train on, with"
@@ -255,11 +264,11 @@ static void explain(FILE *out)
         "VALUES are written\n4:10, 4:10:2 or 1,2,5. Without --over the search covers "
         "adc_bits=5:11, dac_bits=4,6,8,\ntile=64,128,256, draws=10,20,50,100,200 and, "
         "where reads of a device are correlated, the\ntime between reads. Some keys "
-        "(levels, widths, errors) cost nothing in the cost model:\nthe search then picks "
-        "their best value. Among equal costs, the value listed first wins.\n"
+        "(states, widths, errors) cost nothing in the cost model:\nthe search then picks "
+        "their best value. If costs are equal, it takes the value listed first.\n"
         "\nWith --retrain, KEY may also be width (units of the hidden dense layers), "
         "n_eff_penalty\n(weight of a penalty that lets many weights share the variance) "
-        "or for_array (1: the\nmodel is trained with the array's converters, levels and "
+        "or for_array (1: the\nmodel is trained with the array's converters, states and "
         "errors in the forward pass,\n0: without). If none of them is given, the search "
         "covers for_array=0,1.\n"
         "\nCONDITION is SCORE<=LIMIT or SCORE>=LIMIT, up to three of them separated by "

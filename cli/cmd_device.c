@@ -8,6 +8,7 @@
 #include "crossbar_device.h"
 #include "device_page.h"
 #include "device_traces.h"
+#include "doubts.h"
 #include "show.h"
 #include "outputs.h"
 #include "print.h"
@@ -72,9 +73,11 @@ static cli_exit no_column(cli_session *s, const xb_frame *frame, const char *pat
         return cli_fail(s, CLI_USAGE,
                         "%s: there is no column '%s' for --%s; the columns are %s", path,
                         given, known[c].option, names);
-    return cli_fail(s, CLI_USAGE,
-                    "%s: no column says %s: name it with --%s COLUMN; the columns are %s",
-                    path, known[c].what, known[c].option, names);
+    return cli_fail(
+        s, CLI_USAGE,
+        "%s: no column says %s: name it with --%s COLUMN%s; the columns are %s", path,
+        known[c].what, known[c].option,
+        c == CELL ? ", or the samples of a trace with --column" : "", names);
 }
 
 static cli_exit find_columns(cli_session *s, int64_t at[COLUMNS], const xb_frame *frame,
@@ -322,6 +325,8 @@ static cli_exit read_files(cli_session *s, xb_device **out, const char **source)
     xb_device *moves = NULL;
     cli_exit code = find_campaign(s, &campaign, &table);
     *source = s->args.arg[campaign >= 0 ? campaign : 0];
+    if (code == CLI_DONE)
+        cli_doubt_device_options(s, table != NULL, s->args.n_args > (campaign >= 0));
     if (code == CLI_DONE && table) code = measure(s, &moves, table, *source);
     xb_frame_destroy(table);
     if (code == CLI_DONE && s->args.n_args > (campaign >= 0)) {

@@ -70,7 +70,8 @@ typedef struct job {
 
 static void show(cli_session *s, const job *j)
 {
-    cli_show_series(j->series, s->args.arg[0], j->trace.n, j->trace.found);
+    cli_show_series(j->series, s->args.arg[0], j->trace.n, j->trace.found,
+                    xb_law_placement(xb_fit_law(j->fit)).unit);
     cli_show_fit(j->fit, "stationary part", read_options(s).criterion);
     if (j->whole) cli_show_whole(j->whole);
 }

@@ -124,13 +124,26 @@ static const char *family_about(const xb_law *law)
     return "";
 }
 
+/* Writes the offset to the place of the scale's sixth digit. */
+static void format_beside(char *out, size_t size, double offset, double scale)
+{
+    enum { DIGITS = 6, MOST = 15 };
+    const double place = floor(log10(scale)) - (DIGITS - 1);
+    const double first = offset == 0 ? place : floor(log10(fabs(offset)));
+    const double digits = fmin(fmax(first - place + 1, 1), MOST);
+    snprintf(out, size, "%.*g", (int)digits, offset);
+}
+
 static void print_place(const xb_law *law)
 {
     xb_law_place place = xb_law_placement(law);
     if (place.offset == 0 && place.scale == 1 && !*place.unit) return;
     xb_si_unit u = xb_si_unit_for(fmax(place.scale, fabs(place.offset)), place.unit);
-    printf("  %-20sx * %.6g + %.10g%s%s\n", "in your units", place.scale / u.factor,
-           place.offset / u.factor, *u.text ? " " : "", u.text);
+    char offset[64];
+    const double scale = place.scale / u.factor;
+    format_beside(offset, sizeof offset, fabs(place.offset) / u.factor, scale);
+    printf("  %-20sx * %.6g %c %s%s%s\n", "in your units", scale,
+           place.offset < 0 ? '-' : '+', offset, *u.text ? " " : "", u.text);
 }
 
 /* Replaces values that differ from 0 only by rounding with 0. */
@@ -148,7 +161,10 @@ static void print_summary(const xb_law *law)
     for (int i = 0; i < CLI_COUNT_OF(parameters); i++)
         if (!isnan(xb_law_number(law, parameters[i])))
             cli_print_fact(parameters[i], xb_law_number(law, parameters[i]), DIGITS, "");
-    printf("  %-20s%g to %g\n", "support", xb_law_lower(law), xb_law_upper(law));
+    if (isfinite(xb_law_lower(law)) || isfinite(xb_law_upper(law)))
+        printf("  %-20s%g to %g\n", "support", xb_law_lower(law), xb_law_upper(law));
+    else
+        printf("  %-20sunbounded\n", "support");
     print_place(law);
     cli_print_fact("mean", without_rounding(moments.mean, xb_law_sd(law)), DIGITS, "");
     cli_print_fact("variance", moments.variance, DIGITS, "");
@@ -237,13 +253,15 @@ static const cli_option options[] = {
     {"pdf", 0, CLI_NUMBERS, "X,..", "density at X, for each X", 0, 0},
     {"rule", 0, CLI_COUNT, "N", "Gauss rule of N points with the law as weight", 1,
      XB_RULE_MAX},
-    {"samples", 0, CLI_PATH, "FILE", "file of measured samples to test the law against",
+    {"samples", 0, CLI_PATH, "FILE",
+     "file of measured samples to test the law against; offset and scale are those of "
+     "the law file, 0 and 1 for a family",
      0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "column of the samples, by name or number from 1",
      0, 0},
     {"level", 0, CLI_NUMBER, "P",
-     "significance threshold: the law does not fit at a smaller p-value [0.01]", 1e-6,
-     0.5},
+     "significance threshold: the law does not fit if a p-value is at or below it [0.01]",
+     1e-6, 0.5},
 };
 
 const cli_command cli_command_law = {

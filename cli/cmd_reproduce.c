@@ -111,7 +111,7 @@ static void show_differences(const xb_reproduction *r)
         xb_claim c = xb_reproduction_claim(r, i);
         char text[1024];
         if (c.finding != XB_FINDING_DIFFERS) continue;
-        snprintf(text, sizeof text, "%s Here: %s.", c.claim, c.number);
+        snprintf(text, sizeof text, "Paper: %s Here: %s.", c.claim, c.number);
         printf("Fig. %lld  ", (long long)c.figure);
         cli_print_words(text, COLUMN, true);
     }

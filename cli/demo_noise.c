@@ -1,5 +1,6 @@
 /* demo_noise.c: the first section of the demo's page: the samples in numbers, the law
  * fitted to them, and warnings. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "print.h"
 #include "show.h"
 
-enum { TEXT = 96, ROWS_MOST = 16, CELLS = 7 };
+enum { TEXT = 96, TEXT_LONG = 1024, ROWS_MOST = 16, CELLS = 7 };
 
 /* Rows of text while they are collected. */
 typedef struct rows {
@@ -44,9 +45,11 @@ static void collect_sample(rows *r, const cli_demo *d, const xb_fit *fit)
             (long long)d->n, d->source);
     if (d->column) add_row(r, "column", "%.64s", d->column);
     add_row(r, "unit", "%s", *place.unit ? place.unit : "not given");
+    char tau[32];
+    cli_format_rounded(tau, sizeof tau, xb_fit_sample_tau(x));
     add_row(r, "independent samples",
-            "%.*f: correlation time %.3g samples, %.3f at lag 1", n < 100 ? 1 : 0, n,
-            xb_fit_sample_tau(x), xb_fit_sample_lag1(x));
+            "%.*f: correlation time %s samples, autocorrelation %.3f at lag 1",
+            n < 100 ? 1 : 0, n, tau, xb_fit_sample_lag1(x));
     add_row(r, "distinct values", "%lld", (long long)xb_fit_sample_distinct(x));
     char range[TEXT];
     cli_format_range(range, sizeof range, xb_fit_sample_min(x), xb_fit_sample_max(x),
@@ -75,6 +78,17 @@ static void show_sample(const cli_demo *d, const xb_fit *fit)
                      .columns = 2, .heading = heading, .rows = r.n, .cell = &cell[0][0]});
 }
 
+/* The sentence after the verdict that the page shows as a label: "At every ..." for
+ * "Measure longer: at every ...". */
+static void without_verdict(char *out, size_t size, const char *text)
+{
+    static const char verdict[] = "Measure longer: ";
+    const size_t length = sizeof verdict - 1;
+    const bool has = strncmp(text, verdict, length) == 0;
+    snprintf(out, size, "%s", text + (has ? length : 0));
+    out[0] = (char)toupper((unsigned char)out[0]);
+}
+
 /* The findings about the trace, one line for each search; the last, on reads as draws, is
  * a verdict. */
 static void show_series(cli_demo *d)
@@ -96,8 +110,9 @@ static void show_series(cli_demo *d)
     const xb_finding_kind kind = usable == XB_USABLE          ? XB_FINDING_AGREES
                                  : usable == XB_USABLE_SLOWER ? XB_FINDING_DIFFERS
                                                               : XB_FINDING_UNCLEAR;
-    cli_demo_finding(d, (xb_finding){kind, xb_usable_name(usable),
-                                     xb_series_finding_text(d->series, last)});
+    char text[TEXT_LONG];
+    without_verdict(text, sizeof text, xb_series_finding_text(d->series, last));
+    cli_demo_finding(d, (xb_finding){kind, xb_usable_name(usable), text});
 }
 
 /* ---- warnings */

@@ -40,12 +40,14 @@ void cli_design_why(char *out, size_t size, const xb_design *d, const char *keep
     const double digital = xb_design_digital(d);
     cli_design_text(what, sizeof what, d, best);
     cli_format_error(score, sizeof score, p.score, p.error);
-    snprintf(out, size,
-             "%s of %lld designs keeps %s on %lld chips: the best, with %s, reaches %s %s"
-             " where the digital model has %.4g",
-             p.kept == XB_KEPT_UNRESOLVED ? "cannot tell whether one" : "none",
-             (long long)xb_design_count(d), keep, (long long)xb_design_chips(d), what,
-             xb_design_score_name(d), score, digital);
+    snprintf(
+        out, size,
+        "%s %lld %s keeps %s on %lld chips: the best, with %s, reaches %s %s where the "
+        "digital model has %.4g",
+        p.kept == XB_KEPT_UNRESOLVED ? "cannot tell whether one of" : "none of",
+        (long long)xb_design_count(d), xb_plural(xb_design_count(d), "design", "designs"),
+        keep, (long long)xb_design_chips(d), what, xb_design_score_name(d), score,
+        digital);
 }
 
 /* ---- text */
@@ -226,8 +228,10 @@ void cli_show_design(const xb_design *d, const char *keep, double yield)
            (long long)xb_design_reads(d), (long long)xb_design_chips(d));
     if (yield < 1)
         printf("  scores are averages over the best %.0f %% of the chips\n", 100 * yield);
-    printf("  %lld designs on %lld %s, of which %lld %s read on all chips\n",
-           (long long)xb_design_count(d), (long long)xb_design_array_count(d),
+    printf("  %lld %s on %lld %s, of which %lld %s read on all chips\n",
+           (long long)xb_design_count(d),
+           xb_plural(xb_design_count(d), "design", "designs"),
+           (long long)xb_design_array_count(d),
            xb_plural(xb_design_array_count(d), "array", "arrays"),
            (long long)xb_design_finalist_count(d),
            xb_plural(xb_design_finalist_count(d), "was", "were"));

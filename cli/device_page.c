@@ -31,9 +31,10 @@ int64_t cli_device_extreme(const xb_device *d, int sign)
     return best;
 }
 
-/* ---- tables */
+/* ---- tables: conductances in the device's unit, multiplied by `factor` */
 
-static xb_status relaxation_table(xb_ctx *ctx, xb_table **out, const xb_device *d)
+static xb_status relaxation_table(xb_ctx *ctx, xb_table **out, const xb_device *d,
+                                  double factor)
 {
     static const char *const names[] = {
         "state", "conductance", "program_error", "time_s",       "cells",
@@ -46,18 +47,24 @@ static xb_status relaxation_table(xb_ctx *ctx, xb_table **out, const xb_device *
     for (int64_t row = 0; row < states * times; row++) {
         const xb_device_state s = xb_device_state_at(d, row / times);
         const xb_device_move m = xb_device_move_at(d, row / times, row % times);
-        const double cell[] = {s.label,         s.conductance,
-                               s.error,         xb_device_time_at(d, row % times),
-                               (double)m.cells, m.shift,
-                               m.shift_error,   m.spread,
-                               m.spread_error,  m.skewness};
+        const double cell[] = {s.label,
+                               factor * s.conductance,
+                               factor * s.error,
+                               xb_device_time_at(d, row % times),
+                               (double)m.cells,
+                               factor * m.shift,
+                               factor * m.shift_error,
+                               factor * m.spread,
+                               factor * m.spread_error,
+                               m.skewness};
         for (int c = 0; c < CLI_COUNT_OF(cell); c++) xb_table_set(t, row, c, cell[c]);
     }
     *out = t;
     return XB_OK;
 }
 
-static xb_status traces_table(xb_ctx *ctx, xb_table **out, const xb_device *d)
+static xb_status traces_table(xb_ctx *ctx, xb_table **out, const xb_device *d,
+                              double factor)
 {
     static const char *const names[] = {"state", "conductance", "width", "width_error",
                                         "independent"};
@@ -67,27 +74,50 @@ static xb_status traces_table(xb_ctx *ctx, xb_table **out, const xb_device *d)
     if (status != XB_OK) return status;
     for (int64_t i = 0; i < n; i++) {
         const xb_device_trace r = xb_device_trace_at(d, i);
-        const double cell[] = {r.label, r.conductance, r.width, r.width_error,
-                               r.independent};
+        const double cell[] = {r.label, factor * r.conductance, factor * r.width,
+                               factor * r.width_error, r.independent};
         for (int c = 0; c < CLI_COUNT_OF(cell); c++) xb_table_set(t, i, c, cell[c]);
     }
     *out = t;
     return XB_OK;
 }
 
-typedef xb_status table_fn(xb_ctx *ctx, xb_table **out, const xb_device *d);
+typedef xb_status table_fn(xb_ctx *ctx, xb_table **out, const xb_device *d,
+                           double factor);
 
-/* Writes the table as CSV to the folder, and adds it to the page, folded. */
+/* The unit of the page's tables, which suits the largest conductance. */
+static xb_si_unit unit_of(const xb_device *d)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < xb_device_state_count(d); i++)
+        largest = fmax(largest, xb_device_state_at(d, i).conductance);
+    for (int64_t i = 0; i < xb_device_trace_count(d); i++)
+        largest = fmax(largest, xb_device_trace_at(d, i).conductance);
+    return xb_si_unit_for(largest, xb_device_unit(d));
+}
+
+static xb_status write_csv(xb_ctx *ctx, const char *dir, const xb_device *d,
+                           table_fn *make)
+{
+    xb_table *t = NULL;
+    xb_status status = make(ctx, &t, d, 1);
+    if (status != XB_OK) return status;
+    char *path = cli_join(dir, xb_table_name(t), ".csv");
+    status = path ? xb_table_write_csv(ctx, t, path) : XB_E_MEMORY;
+    free(path);
+    xb_table_destroy(t);
+    return status;
+}
+
+/* Writes the table as CSV to the folder, and adds it to the page, folded, with a prefix
+ * to the unit. */
 static xb_status add_table(xb_ctx *ctx, xb_page *page, const char *dir,
                            const xb_device *d, table_fn *make, const char *caption)
 {
     xb_table *t = NULL;
-    xb_status status = make(ctx, &t, d);
-    if (status != XB_OK) return status;
-    char *path = cli_join(dir, xb_table_name(t), ".csv");
-    status = path ? xb_table_write_csv(ctx, t, path) : XB_E_MEMORY;
+    xb_status status = write_csv(ctx, dir, d, make);
+    if (status == XB_OK) status = make(ctx, &t, d, 1 / unit_of(d).factor);
     if (status == XB_OK) xb_page_table(page, t, caption, true);
-    free(path);
     xb_table_destroy(t);
     return status;
 }
@@ -121,11 +151,11 @@ static void add_finding(xb_page *page, const xb_device *d)
                                   matters ? "state matters" : "all states alike", text});
 }
 
-/* Writes "Read noise, by state; conductances in S". */
+/* Writes "Read noise, by state; conductances in µS". */
 static const char *with_unit(char *out, size_t size, const char *words,
                              const xb_device *d)
 {
-    snprintf(out, size, "%s; conductances in %s", words, xb_device_unit(d));
+    snprintf(out, size, "%s; conductances in %s", words, unit_of(d).text);
     return out;
 }
 

@@ -140,3 +140,20 @@ void cli_doubt_predict_options(cli_session *s)
     if (strcmp(draws, "adaptive") != 0)
         no_effect(s, "interval-tolerance", "without --draws auto or adaptive");
 }
+
+void cli_doubt_design_options(cli_session *s)
+{
+    if (!cli_quiet(s)) no_effect(s, "effort", "without --retrain");
+}
+
+void cli_doubt_device_options(cli_session *s, bool campaign, bool traces)
+{
+    static const char *const of_campaign[] = {"cell",  "state",      "time",
+                                              "value", "programmed", "min-cells"};
+    static const char *const of_traces[] = {"column", "sample-interval", "sample-rate"};
+    if (cli_quiet(s)) return;
+    for (int i = 0; !campaign && i < CLI_COUNT_OF(of_campaign); i++)
+        no_effect(s, of_campaign[i], "on traces");
+    for (int i = 0; !traces && i < CLI_COUNT_OF(of_traces); i++)
+        no_effect(s, of_traces[i], "on a campaign");
+}

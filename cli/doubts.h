@@ -12,5 +12,7 @@ void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes);
  * --quiet is given. */
 void cli_doubt_train_options(cli_session *s, const cli_inputs *in);
 void cli_doubt_predict_options(cli_session *s);
+void cli_doubt_design_options(cli_session *s); /* without --retrain */
+void cli_doubt_device_options(cli_session *s, bool campaign, bool traces);
 
 #endif

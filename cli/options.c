@@ -210,6 +210,18 @@ static cli_exit take_positional(reader *r, const char *word)
     return CLI_DONE;
 }
 
+/* The word of the usage that names argument `index`, counted from 0; words in brackets
+ * name none that a command needs. */
+static const char *usage_word(int *length, const char *usage, int index)
+{
+    const char *word = usage;
+    for (;; word += strcspn(word, " "), word += strspn(word, " "))
+        if (*word != '[' && index-- == 0) break;
+    *length = (int)strcspn(word, " ");
+    while (*length > 0 && word[*length - 1] == '.') --*length; /* "SHARE..." */
+    return word;
+}
+
 cli_exit cli_parse(cli_args *out, const cli_command *command, int argc, char **argv)
 {
     *out = (cli_args){.command = command};
@@ -231,9 +243,12 @@ cli_exit cli_parse(cli_args *out, const cli_command *command, int argc, char **a
         /* --help takes precedence over everything else. */
         if (cli_flag(out, "help")) return CLI_DONE;
     }
-    if (out->n_args < command->min_args)
-        return cli_misuse(command, "missing argument (usage: crossbayes %s %s)",
-                          command->name, command->usage);
+    if (out->n_args < command->min_args) {
+        int length = 0;
+        const char *name = usage_word(&length, command->usage, out->n_args);
+        return cli_misuse(command, "missing argument %.*s (usage: crossbayes %s %s)",
+                          length, name, command->name, command->usage);
+    }
     return CLI_DONE;
 }
 

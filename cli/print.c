@@ -21,6 +21,13 @@ void cli_format_plain(char *out, size_t size, double value)
     xb_number_with_error(out, size, value, NAN);
 }
 
+void cli_format_rounded(char *out, size_t size, double value)
+{
+    enum { DIGITS = 3 };
+    const double place = pow(10, floor(log10(fabs(value))) - (DIGITS - 1));
+    cli_format_plain(out, size, place >= 1 ? round(value / place) * place : value);
+}
+
 void cli_format_error(char *out, size_t size, double value, double error)
 {
     xb_number_with_error(out, size, value, error);

@@ -16,6 +16,9 @@ void cli_format_error(char *out, size_t size, double value, double error);
  * "none" for NAN. */
 void cli_format_plain(char *out, size_t size, double value);
 
+/* The same with three digits for whole numbers too: 13100 for 13054. */
+void cli_format_rounded(char *out, size_t size, double value);
+
 /* The value with `digits` significant ones; "none" for NAN. */
 void cli_format_value(char *out, size_t size, double value, int digits);
 

@@ -27,7 +27,7 @@ static void show_sample(const xb_fit_sample *x, const char *source, const char *
     printf("  %-20s%.*f of %lld\n", "independent samples", n < 100 ? 1 : 0, n,
            (long long)xb_fit_sample_count(x));
     char tau[32];
-    cli_format_plain(tau, sizeof tau, xb_fit_sample_tau(x));
+    cli_format_rounded(tau, sizeof tau, xb_fit_sample_tau(x));
     printf("  %-20s%.3f at lag 1, correlation time %s samples\n\n", "autocorrelation",
            xb_fit_sample_lag1(x), tau);
 }
@@ -157,16 +157,28 @@ static void show_families(const xb_fit *fit, xb_criterion criterion, const char 
     }
 }
 
+/* Prints ", one every 2.5 ms", and the options that give what is not known. */
+static void print_axes(const xb_series *series, bool has_unit)
+{
+    char interval[64];
+    const bool timed = xb_series_has_interval(series);
+    if (timed) {
+        xb_quantity_text(interval, sizeof interval, xb_series_interval(series), NAN, "s");
+        printf(", one every %s", interval);
+    }
+    if (timed && !has_unit) printf(", unit not given (--unit)");
+    if (!timed)
+        printf(has_unit ? ", interval not given (--sample-interval)"
+                        : ", interval and unit not given (--sample-interval, --unit)");
+}
+
 void cli_show_series(const xb_series *series, const char *source, int64_t samples,
-                     const char *found)
+                     const char *found, const char *unit)
 {
     enum { COLUMN = 22 };
-    char interval[64] = "";
-    if (xb_series_has_interval(series))
-        xb_quantity_text(interval, sizeof interval, xb_series_interval(series), NAN, "s");
-    printf("%s: %lld samples%s%s%s%s\n\n", source, (long long)samples,
-           *interval ? ", one every " : ", interval unknown", interval,
-           *found ? "; " : "", found);
+    printf("%s: %lld samples", source, (long long)samples);
+    print_axes(series, *unit);
+    printf("%s%s\n\n", *found ? "; " : "", found);
     for (int64_t i = 0; i < xb_series_finding_count(series); i++) {
         printf("  %-*s", COLUMN - 2, xb_series_finding_name(series, i));
         cli_print_words(xb_series_finding_text(series, i), COLUMN, true);

@@ -16,7 +16,7 @@ int cli_level_count(const xb_fit_family *f);
 const char *cli_decision_text(const xb_fit_family *f);
 /* Describes the trace, before the fit of its stationary part. */
 void cli_show_series(const xb_series *series, const char *source, int64_t samples,
-                     const char *found);
+                     const char *found, const char *unit);
 /* One paragraph on the law of the whole trace, if the fit is of a part of it. */
 void cli_show_whole(const xb_fit *whole);
 /* The samples' unit for the parameters that have it, scale and offset; "" for the others.

@@ -32,8 +32,12 @@ static bool number_value(cli_value *slot, const cli_option *option, char *why,
         return false;
     }
     if (slot->number >= option->min && slot->number <= option->max) return true;
-    snprintf(why, size, "%g is out of range, expected %g to %g", slot->number,
-             option->min, option->max);
+    if (option->max >= 1e300 && option->min > 0)
+        snprintf(why, size, "%g is out of range, expected a number above 0",
+                 slot->number);
+    else
+        snprintf(why, size, "%g is out of range, expected %g to %g", slot->number,
+                 option->min, option->max);
     return false;
 }
 

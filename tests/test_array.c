@@ -115,14 +115,14 @@ static void hostile_files_are_refused(void **state)
 {
     (void)state;
     static const hostile files[] = {
-        {"", "not JSON"},
+        {"", "empty file"},
         {"[1]", "expected a JSON object"},
         {"{}", "not an array file"},
         {"{\"crossbayes\": \"law\"}", "this is a law file; an array file was expected"},
         {ARRAY "\"adc_bit\": 3}", "did you mean 'adc_bits'"},
         {ARRAY "\"nonsense_of_a_key\": 3}", "unknown key"},
         {ARRAY "\"adc_bits\": 3, \"adc_bits\": 4}", "not JSON"},
-        {ARRAY "\"adc_bits\": 1}", "2 and more"},
+        {ARRAY "\"adc_bits\": 1}", "2 or more"},
         {ARRAY "\"adc_bits\": 3.5}", "whole number"},
         {ARRAY "\"adc_bits\": -1}", "expected 0 to 20"},
         {ARRAY "\"adc_bits\": 1e300}", "expected 0 to 20"},
@@ -132,7 +132,7 @@ static void hostile_files_are_refused(void **state)
         {ARRAY "\"g_min_us\": 200}", "g_max_us is 100"},
         {ARRAY "\"sigma_min_us\": 3, \"sigma_max_us\": 2}", "sigma_max_us is 2"},
         {ARRAY "\"stuck_low\": 0.6, \"stuck_high\": 0.6}", "at most 1"},
-        {ARRAY "\"mean_levels\": 1}", "2 and more"},
+        {ARRAY "\"mean_levels\": 1}", "2 or more"},
         {ARRAY "\"correlation_time_ns\": 5}", "read_interval_ns"},
         {ARRAY "\"age_s\": 5}", "'age_s' needs 'device'"},
         {ARRAY "\"age_s\": -5, \"device\": \"d.json\"}", "expected 0 to 1e+12"},

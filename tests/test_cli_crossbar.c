@@ -206,7 +206,7 @@ static void bad_crossbars_are_one_line(void **state)
               " you mean 'mtj'?");
     run_badly("crossbar m.safetensors xy.csv --array bad.json", "bad.json: unknown key");
     run_badly("crossbar m.safetensors xy.csv --set adc_bits=4:5", "KEY=NUMBER");
-    run_badly("crossbar m.safetensors xy.csv --set adc_bits=1", "2 and more");
+    run_badly("crossbar m.safetensors xy.csv --set adc_bits=1", "2 or more");
     run_badly("crossbar m.safetensors xy.csv --sweep adc_bits", "KEY=FROM:TO");
     run_badly("crossbar m.safetensors xy.csv --sweep adc_bits=9:3", "FROM:TO:STEP");
     run_badly("crossbar m.safetensors xy.csv --sweep adc_bits=0:99", "more than 64");

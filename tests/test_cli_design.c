@@ -50,7 +50,13 @@ static void a_design_is_chosen(void **state)
     assert_non_null(strstr(out_text, "confirmed on 8 chips"));
     run_well("design m.safetensors xy.csv --array ideal" SPACE
              " --keep 'nll<=+50%' --minimise time --deadline 1s --yield 1");
-    assert_null(strstr(out_text, "better 90 %"));
+    assert_null(strstr(out_text, "best 90 %"));
+    assert_null(strstr(err_text, "no effect"));
+    run("design m.safetensors xy.csv --array ideal --set dac_bits=8 --over adc_bits=8"
+        " --over draws=10 --over tile=64 --keep 'nll<=-5000%' --chips 4 --effort quick");
+    assert_non_null(strstr(out_text, "  1 design on 1 array, of which 1 was read"));
+    assert_non_null(strstr(err_text, "none of 1 design keeps"));
+    assert_non_null(strstr(err_text, "--effort has no effect without --retrain"));
 }
 
 /* One line says what can be reached; the front is there nevertheless, an array is not. */
@@ -82,6 +88,8 @@ static void bad_designs_are_one_line(void **state)
     run_badly("design m.safetensors xy.csv --over adc_bits", "KEY=FROM:TO");
     run_badly("design m.safetensors xy.csv --over draws=0", "draws is 0");
     run_badly("design m.safetensors xy.csv --set read_v=-1", "'read_v'");
+    run_badly("design m.safetensors xy.csv --set adc_bits=8 --over adc_bits=7,8",
+              "--set adc_bits=8: --over lists values of this key");
     run_badly("design m.safetensors xy.csv --over g_max_us=-5,100", "'g_max_us'");
     run_badly("design m.safetensors xy.csv --deadline 1ns -o found",
               "no design predicts within 1 ns: the fastest takes");

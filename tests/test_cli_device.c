@@ -110,6 +110,14 @@ static void mistakes_are_one_line(void **state)
     run_well("device cells.csv -o device.json -q");
     run_shell("head -c 900 device.json > half.json");
     run_well("device level1.csv level2.csv -o noise.json -q");
+    assert_int_equal(run("device cells.csv --sample-rate 400Hz"), 0);
+    assert_non_null(strstr(err_text, "--sample-rate has no effect on a campaign"));
+    assert_int_equal(run("device level1.csv --state level"), 0);
+    assert_non_null(strstr(err_text, "--state has no effect on traces"));
+    run_well("device cells.csv level1.csv --state level --sample-rate 400Hz");
+    assert_null(strstr(err_text, "no effect"));
+    run_badly("study retention --device noise.json --quick -o r",
+              "has the relaxation of 0 states, expected 2 or more");
     run_badly("device negative.csv -o x.json",
               "expected a conductance of 0 or more, not -");
     run_badly(

@@ -131,11 +131,12 @@ static void wrong_use_is_refused(void **state)
     run_badly("study energy --quick --widths 1 --depths 1 -o e --share 1/2",
               "nets: 1 item of work cannot be dealt to 2 shares; use at most 1");
     run_badly("study laws --quick -o laws --share 1/2",
-              "--share is an option of the study");
+              "--share is an option of the studies energy, narrow, array and retention, "
+              "not of laws");
     run_badly("fit xy.csv --share 1/2", "unknown option");
     snprintf(text, sizeof text, "%s --share 1/2", predict);
     run_well(text);
-    run_badly("merge p.csv.1-of-2.share", "1 of 2 shares is missing: 2");
+    run_badly("merge p.csv.1-of-2.share", "missing share 2 of 2");
     run_badly("merge p.csv.1-of-2.share --seed 3", "--seed was set by");
     run_badly("merge xy.csv", "xy.csv");
     run_badly("merge", "missing argument");

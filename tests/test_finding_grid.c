@@ -110,8 +110,8 @@ static void make_array(xb_ctx *ctx, xb_study *study, double value, double error)
     }
 
 #define LIMITS                                                                           \
-    BOTH("both are within their limits", "one is beyond its limit",                      \
-         "one of them is unknown")
+    BOTH("Both are within their limits.", "At least one is beyond its limit.",           \
+         "One of them is unknown.")
 #define SIDES(limit)                                                                     \
     BOTH(": within " limit, ": beyond " limit,                                           \
          ": neither clearly within nor clearly beyond " limit)

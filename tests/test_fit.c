@@ -48,7 +48,7 @@ static const struct {
     [XB_FIT_FITS] = {" fits", "empirical law", true},
     [XB_FIT_EMPIRICAL] = {"using the empirical law instead", "does not either", true},
     [XB_FIT_NOTHING] = {"the empirical law does not either", "instead", false},
-    [XB_FIT_REFUSED] = {", the requested family, does not fit", "best by", false},
+    [XB_FIT_REFUSED] = {"', does not fit: ", "best by", false},
     [XB_FIT_DIVERGED] = {"did not converge", " fits", false},
     [XB_FIT_UNTESTED] = {"too few to test any law", " fits", false},
 };

@@ -150,7 +150,7 @@ static void wrong_families_are_rejected(void **state)
     assert_true(f->ks_p < 0.001 && f->ad_p < 0.001 && !f->fits);
     assert_string_equal(xb_law_family(xb_fit_law(fit)), "gaussian");
     assert_non_null(
-        strstr(xb_fit_verdict(fit), "gaussian, the requested family, does not fit"));
+        strstr(xb_fit_verdict(fit), "The requested family, 'gaussian', does not fit"));
     xb_fit_destroy(fit);
     free(x);
     xb_ctx_destroy(ctx);

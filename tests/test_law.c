@@ -280,7 +280,7 @@ static void bad_law_files_are_refused(void **state)
     (void)state;
 #define LAW "{\"crossbayes\": \"law\", "
     static const char *const bad[][2] = {
-        {"", ":1: not JSON"},
+        {"", "empty file"},
         {"[1]", "expected a JSON object"},
         {"{}", "not a law file"},
         {LAW "\"family\": \"mtj\", \"B\": 0.15,\n \"w\": }", ":2: not JSON"},

@@ -332,6 +332,8 @@ static void false_lengths_are_refused(void **state)
     write_raw(&s, good, length, "123456789", 9);
     assert_refused(ctx, s.path, "1 byte after the last tensor");
     scratch_write(&s, "raw.safetensors", "", 0);
+    assert_refused(ctx, s.path, "empty file");
+    scratch_write(&s, "raw.safetensors", "1234567", 7);
     assert_refused(ctx, s.path, "shorter than 8 bytes");
     assert_refused(ctx, s.dir, "this is a folder");
     assert_refused(ctx, scratch_path(&s, "none"), "cannot read");

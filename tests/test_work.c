@@ -199,8 +199,8 @@ static void wrong_shares_are_named(void **state)
     make_share(&s, "halves", 1, 2, line, data);
     make_share(&s, "foreign", 2, 3, another, data);
     make_share(&s, "without", 2, 3, line, NULL);
-    REFUSED("2 of 3 shares are missing: 2, 3", "one");
-    REFUSED("1 of 3 shares is missing: 2", "one", "three");
+    REFUSED("missing shares 2, 3 of 3", "one");
+    REFUSED("missing share 2 of 3", "one", "three");
     REFUSED("share 2 of 3 is listed twice: ", "one", "two", "three", "two");
     REFUSED("halves is one of another number of shares than", "one", "halves");
     REFUSED("foreign belongs to another command than", "one", "foreign", "three");

@@ -7,13 +7,13 @@
 static xb_status check_levels(xb_ctx *ctx, const char *key, int64_t levels)
 {
     if (levels != 1) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "'%s' is 1, expected 0 (any) or 2 and more", key);
+    return xb_fail(ctx, XB_E_INPUT, "'%s' is 1, expected 0 (any), or 2 or more", key);
 }
 
 static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
 {
     if (bits != 1) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "'%s' is 1, expected 0 (none) or %d and more", key,
+    return xb_fail(ctx, XB_E_INPUT, "'%s' is 1, expected 0 (none), or %d or more", key,
                    XB_BITS_MIN);
 }
 

@@ -158,14 +158,14 @@ static xb_status check_bits(xb_ctx *ctx, const char *key, int64_t bits)
 {
     if (bits > 0) return XB_OK;
     return xb_fail(ctx, XB_E_INPUT,
-                   "costs need converters: '%s' is 0 (none), expected 2 and more", key);
+                   "costs need converters: '%s' is 0 (none), expected 2 or more", key);
 }
 
 static xb_status check(xb_ctx *ctx, const xb_analog *analog, int64_t draws)
 {
     if (draws < 1)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "a prediction of %lld draws, expected 1 and more",
+                       "a prediction of %lld draws, expected 1 or more",
                        (long long)draws);
     if (xb_model_cells(analog->model))
         return xb_fail(ctx, XB_E_ARGUMENT,

@@ -235,6 +235,14 @@ xb_filekind xb_filekind_of(const void *bytes, size_t size)
     return kind;
 }
 
+static bool is_empty(const char *path)
+{
+    xb_os_info info;
+    char head[1];
+    return xb_os_read_head(&info, head, sizeof head, path) == 0 &&
+           info.kind == XB_OS_FILE;
+}
+
 xb_filekind xb_filekind_detect(const char *path)
 {
     xb_os_info info;
@@ -276,5 +284,8 @@ xb_status xb_filekind_explain(xb_ctx *ctx, xb_status status, const char *path,
                               xb_filekind expected)
 {
     if (status != XB_E_INPUT) return status;
+    if (expected != XB_KIND_TABLE && is_empty(path))
+        return xb_fail(ctx, status, "%s: empty file; %s was expected", path,
+                       xb_filekind_words(expected));
     return xb_filekind_refuse(ctx, status, path, xb_filekind_detect(path), expected);
 }

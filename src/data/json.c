@@ -49,6 +49,7 @@ static xb_status parse_text(xb_ctx *ctx, json_t **out, const char *path, const c
                             int64_t size)
 {
     json_error_t error;
+    if (size == 0) return xb_fail(ctx, XB_E_INPUT, "%s: empty file", path);
     const xb_status status = xb_json_parse(out, text, size, &error);
     if (status == XB_E_MEMORY)
         return xb_fail(ctx, status, "%s: not enough memory to read it", path);

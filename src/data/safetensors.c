@@ -59,6 +59,7 @@ static xb_status read_exactly(opening *o, void *to, int64_t want)
 static xb_status header_size(int64_t *out, opening *o)
 {
     unsigned char byte[LENGTH_SIZE];
+    if (o->source.size == 0) return fail_file(o, "empty file");
     if (o->source.size < LENGTH_SIZE)
         return fail_file(o, "not a safetensors file: shorter than 8 bytes");
     XB_TRY(read_exactly(o, byte, LENGTH_SIZE));

@@ -137,7 +137,7 @@ static void say_untested(xb_fit *fit)
         "%lld samples are worth only %.1f independent ones: too few to test any law. ",
         (long long)s->n, s->n_effective);
     if (fit->asked)
-        say(fit, "%s is used as requested. ", fit->family[fit->chosen].family);
+        say(fit, "Using the family '%s' as requested. ", fit->family[fit->chosen].family);
     else
         say(fit, "Using the empirical law, which assumes no shape. ");
     int peaks = count_peaks(fit);
@@ -223,7 +223,7 @@ static void say_fits(xb_fit *fit, int best)
 {
     const xb_fit_family *f = &fit->family[fit->chosen];
     bool alone = fit->asked || fit->chosen == best;
-    say(fit, "The family %s fits", f->family);
+    say(fit, "The family '%s' fits", f->family);
     if (!fit->asked)
         say(fit, " and is best by %s%s", criterion_name(fit),
             alone ? "" : " of those that fit");
@@ -250,7 +250,7 @@ static void say_empirical(xb_fit *fit, int best)
 static void say_asked_refused(xb_fit *fit)
 {
     const xb_fit_family *f = &fit->family[fit->chosen];
-    say(fit, "%s, the requested family, does not fit: ", f->family);
+    say(fit, "The requested family, '%s', does not fit: ", f->family);
     say_numbers(fit, f);
     say_shape(fit);
 }

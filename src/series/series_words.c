@@ -39,7 +39,7 @@ static const char *duration(char out[QUANTITY], const xb_series *s, double value
         char number[QUANTITY - 16];
         xb_number_with_error(number, sizeof number, value, error);
         snprintf(out, QUANTITY, "%s %s", number,
-                 value == 1 && isnan(error) ? "sample" : "samples");
+                 strcmp(number, "1") == 0 ? "sample" : "samples");
     }
     return out;
 }
@@ -73,12 +73,13 @@ static void say_settling(xb_series *s)
     else if (s->settling == 0)
         say(s, "None.");
     else if (s->timed)
-        say(s, "The first %lld samples (%s) are a start-up transient.",
-            (long long)s->settling,
-            duration(time, s, (double)s->settling * s->interval, NAN));
+        say(s, "The first %lld %s (%s) %s a start-up transient.", (long long)s->settling,
+            xb_plural(s->settling, "sample", "samples"),
+            duration(time, s, (double)s->settling * s->interval, NAN),
+            xb_plural(s->settling, "is", "are"));
     else
-        say(s, "The first %lld samples are a start-up transient.",
-            (long long)s->settling);
+        say(s, "The first %lld %s a start-up transient.", (long long)s->settling,
+            xb_plural(s->settling, "sample is", "samples are"));
 }
 
 static const xb_jump *largest_jump(const xb_series *s)
@@ -121,8 +122,8 @@ static void say_drift(xb_series *s)
     amount(slope, s, s->trend.slope * length, s->trend.error * length);
     if (s->trend.p > s->level_asked)
         say(s,
-            "None beyond what noise of this spectrum shows (%s over the stationary "
-            "part).",
+            "None beyond what noise of this spectrum shows: %s over the stationary "
+            "part.",
             slope);
     else
         say(s, "The mean drifts by %s over the stationary part%s.", slope,
@@ -200,14 +201,15 @@ static void say_spectrum(xb_series *s)
 
 static void say_levels(xb_series *s)
 {
-    char value[QUANTITY], dwell[QUANTITY];
+    char value[QUANTITY], sd[QUANTITY], dwell[QUANTITY];
     start(s, "levels");
     if (s->levels == 1) say(s, "One: no telegraph noise.");
     for (int64_t i = 0; i < s->levels && s->levels > 1; i++) {
         const xb_trace_level *l = &s->level[i];
         if (i == 0) say(s, "Telegraph noise between %lld levels: ", (long long)s->levels);
-        say(s, "%s%s for %.0f %% of the time", i ? "; " : "",
-            amount(value, s, l->value, l->sd), 100 * l->occupation);
+        say(s, "%s%s (standard deviation %s) for %.0f %% of the time", i ? "; " : "",
+            amount(value, s, l->value, NAN), amount(sd, s, l->sd, NAN),
+            100 * l->occupation);
         if (l->visits > 0)
             say(s, ", %s per visit (%lld %s%s)",
                 duration(dwell, s, l->dwell, l->dwell_error), (long long)l->visits,
@@ -242,8 +244,8 @@ static void say_draws(xb_series *s)
     xb_burst b = xb_series_burst(s, s->read_interval, s->reads);
     start(s, "draws");
     if (b.extrapolated && isnan(s->law.exponent)) {
-        say(s, "Measure longer: the trace is too short to say what %lld reads are worth.",
-            (long long)s->reads);
+        say(s, "Measure longer: the trace is too short to say what %lld %s worth.",
+            (long long)s->reads, xb_plural(s->reads, "read is", "reads are"));
         return;
     }
     duration(at, s, s->read_interval, NAN);
@@ -251,16 +253,17 @@ static void say_draws(xb_series *s)
     if (s->usable == XB_USABLE_LONGER)
         say(s,
             "Measure longer: at every read interval that the trace is long enough to "
-            "judge, fewer than half of %lld reads are independent. ",
-            (long long)s->reads);
+            "judge, fewer than half of %lld %s are independent. ",
+            (long long)s->reads, xb_plural(s->reads, "read", "reads"));
     else
         say(s,
             s->usable == XB_USABLE
                 ? "Usable as a source of draws at read intervals of %s or more. "
                 : "Not usable at a read interval of %s. ",
             at);
-    say(s, "%lld reads, one every %s, are worth %s independent %s%s.",
-        (long long)s->reads, spacing(every, s, s->read_interval), number,
+    say(s, "%lld %s, one every %s, %s worth %s independent %s%s.", (long long)s->reads,
+        xb_plural(s->reads, "read", "reads"), spacing(every, s, s->read_interval),
+        xb_plural(s->reads, "is", "are"), number,
         strcmp(number, "1") == 0 ? "draw" : "draws",
         b.extrapolated ? " by the fitted spectrum" : "");
     if (s->usable == XB_USABLE_SLOWER)

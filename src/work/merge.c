@@ -118,9 +118,9 @@ static xb_status name_missing(xb_ctx *ctx, const xb_shares *s, int64_t of)
                                      used ? ", " : "", (long long)i + 1);
     }
     if (missing == 0) return XB_OK;
-    return xb_fail(ctx, XB_E_INPUT, "%lld of %lld shares %s missing: %s%s",
-                   (long long)missing, (long long)of, missing == 1 ? "is" : "are", list,
-                   missing > 6 ? ", ..." : "");
+    return xb_fail(ctx, XB_E_INPUT, "missing %s %s%s of %lld",
+                   xb_plural(missing, "share", "shares"), list,
+                   missing > 6 ? ", ..." : "", (long long)of);
 }
 
 /* Moves share number i + 1 to place i. */

@@ -274,8 +274,9 @@ static void draw_quadrature(const sketch *k)
         const char *name = q ? "KL" : "variance", *unit = q ? " (nats)" : "";
         fprintf(k->script, "set ylabel 'error of the device''s %s%s'\n", name, unit);
         draw_rules(k, "device", quantities[q], device_rules, XB_COUNT(device_rules));
-        fprintf(k->script, "unset label 1\nset ylabel 'error of the mixture''s %s%s'\n",
-                name, unit);
+        fprintf(k->script,
+                "unset label 1\nset ylabel 'error of the bimodal law''s %s%s'\n", name,
+                unit);
         draw_rules(k, "bimodal", quantities[q], bimodal_rules, XB_COUNT(bimodal_rules));
     }
 }

@@ -108,7 +108,8 @@ static void judge_not_gaussian(xb_judgement *j, const xb_evidence *e)
     double n = xb_evidence_fact(e, "effective_samples").value;
     xb_judge_at_least(j, (xb_estimate){kl, 0}, sure / n);
     xb_judge_unclear_if_made_up(j, e);
-    xb_say(j->number, sizeof j->number, "KL(law‖Gaussian of its variance) %.3g nats", kl);
+    xb_say(j->number, sizeof j->number,
+           "KL from the Gaussian of the same variance %.3g nats", kl);
     xb_say(j->why, sizeof j->why,
            "%.0f samples give evidence of %.0f nats against the Gaussian; %.0f nats "
            "would be enough.%s",

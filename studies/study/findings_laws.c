@@ -50,8 +50,8 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"Gaussian", "not Gaussian"}),
-        "%s (%s). The law fitted to them has a KL(law‖Gaussian of its variance) of %s "
-        "nats and an excess kurtosis of %+.2f.",
+        "%s (%s). The law fitted to them has a KL of %s nats from the Gaussian "
+        "of the same variance, and an excess kurtosis of %+.2f.",
         claim, test,
         xb_show(xb_rounded_off(xb_study_fact(study, "kl_device").value), 0).text,
         xb_study_fact(study, "excess_kurtosis_device").value);
@@ -61,9 +61,9 @@ xb_status xb_find_laws(xb_ctx *ctx, xb_study *study)
 
 static const char *limits_text(xb_finding_kind kind)
 {
-    if (kind == XB_FINDING_AGREES) return "both are within their limits";
-    return kind == XB_FINDING_DIFFERS ? "one is beyond its limit"
-                                      : "one of them is unknown";
+    if (kind == XB_FINDING_AGREES) return " Both are within their limits.";
+    return kind == XB_FINDING_DIFFERS ? " At least one is beyond its limit."
+                                      : " One of them is unknown.";
 }
 
 /* Errors below the rounding of a double are set to that. */
@@ -85,11 +85,11 @@ xb_status xb_find_quadrature(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind,
         xb_finding_word(kind, (xb_finding_words){"accurate", "not accurate"}),
-        "Two points of the law's Gauss rule give its cross entropies with Gaussians to a "
-        "relative error of %s (limit %.1g), and 128 points of the smooth rule give its "
-        "KL of %s nats to an error of %s (limit %.1g): %s.",
-        error_text(two).text, two_most, xb_show(whole, 0).text, error_text(kl).text,
-        kl_most, limits_text(kind));
+        "The smooth rule of 128 points gives the law's KL of %s nats with an error of %s "
+        "(limit %.1g). The Gauss rule of 2 points gives the law's cross entropies with "
+        "Gaussians with a relative error of %s (limit %.1g).%s",
+        xb_show(whole, 0).text, error_text(kl).text, kl_most, error_text(two).text,
+        two_most, limits_text(kind));
 }
 
 xb_status xb_find_quantile(xb_ctx *ctx, xb_study *study)
@@ -106,7 +106,7 @@ xb_status xb_find_quantile(xb_ctx *ctx, xb_study *study)
         xb_finding_word(kind, (xb_finding_words){"accurate", "not accurate"}),
         "The probability below a draw has an error of %s in single precision (limit "
         "%.1g) and of"
-        " %s in double precision (limit %.1g): %s.",
+        " %s in double precision (limit %.1g).%s",
         xb_show(f, 0).text, single_most, xb_show(d, 0).text, double_most,
         limits_text(kind));
 }

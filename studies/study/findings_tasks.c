@@ -120,7 +120,7 @@ static xb_status find_faces_swapped(xb_ctx *ctx, xb_study *study)
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, same_words),
         "Swapping the law changes the RMSE of %s %% by %s percentage points at most: %s "
-        "%s.",
+        "%s points.",
         xb_show(rmse, 0).text, xb_show(gap.value, gap.std_error).text,
         xb_finding_side(kind), xb_show(RMSE_GAP_MATTERS * rmse, 0).text);
 }

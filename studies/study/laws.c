@@ -182,7 +182,7 @@ static xb_status add_shape(laws_study *s, const char *which, const xb_law *law,
     snprintf(name, sizeof name, "kl_%s", which);
     XB_TRY(xb_study_add_fact(
         s->ctx, s->study, name, xb_law_kl_gaussian(law), error.kl,
-        "KL(law‖Gaussian) of the %s law, the Gaussian of its variance (nats)", which));
+        "KL of the %s law from the Gaussian of the same variance (nats)", which));
     snprintf(name, sizeof name, "excess_kurtosis_%s", which);
     return xb_study_add_fact(s->ctx, s->study, name, xb_law_moments(law).excess_kurtosis,
                              error.kurtosis, "excess kurtosis of the %s law", which);

@@ -196,15 +196,16 @@ static const error_fact device_facts[] = {
 
 static const error_fact bimodal_facts[] = {
     {"bimodal_laguerre_kl_error", XB_COMPOSITE_LAGUERRE, KL, 128,
-     "error of the mixture's KL divergence by two-sided Gauss-Laguerre, the paper's "
+     "error of the bimodal law's KL divergence by two-sided Gauss-Laguerre, the paper's "
      "choice, with 128 points"},
     {"bimodal_hermite_kl_error", XB_COMPOSITE_HERMITE, KL, 128,
-     "error of the mixture's KL divergence by plain Gauss-Hermite with 128 points"},
+     "error of the bimodal law's KL divergence by plain Gauss-Hermite with 128 points"},
     {"bimodal_modes_kl_error", XB_COMPOSITE_MODES, KL, 128,
-     "error of the mixture's KL divergence by Gauss-Hermite around each mode with 128 "
+     "error of the bimodal law's KL divergence by Gauss-Hermite around each mode with "
+     "128 "
      "points"},
     {"bimodal_trapezoid_kl_error", XB_COMPOSITE_TRAPEZOID, KL, 128,
-     "error of the mixture's KL divergence by the trapezoid rule with 128 points"},
+     "error of the bimodal law's KL divergence by the trapezoid rule with 128 points"},
 };
 
 /* Facts about rules that do not apply to the law are left out. */

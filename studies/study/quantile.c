@@ -316,7 +316,8 @@ static xb_status run(xb_ctx *ctx, xb_study *study, const xb_law *device,
                      const xb_study_options *opt)
 {
     XB_TRY(xb_study_add_fact(ctx, study, "kl_exact", xb_law_kl_gaussian(device), NAN,
-                             "KL(%s‖Gaussian of its variance)", xb_law_text(device)));
+                             "KL of %s from the Gaussian of the same variance",
+                             xb_law_text(device)));
     if (has_polynomials(device))
         XB_TRY(polynomials_run(ctx, study, device, opt));
     else

@@ -80,9 +80,11 @@ static xb_status read_device(job *j)
     XB_TRY(xb_device_microsiemens(j->ctx, &j->us, j->device));
     const int64_t n = xb_device_state_count(j->device);
     if (n < 2)
-        return xb_fail(j->ctx, XB_E_INPUT,
-                       "%s: relaxation of %lld %s: expected 2 states or more",
-                       j->opt->device, (long long)n, xb_plural(n, "state", "states"));
+        return xb_fail(
+            j->ctx, XB_E_INPUT,
+            "%s: the device file has the relaxation of %lld %s, expected 2 or more: make"
+            " it from readings over time of cells in several states",
+            j->opt->device, (long long)n, xb_plural(n, "state", "states"));
     const xb_state_range whole = {xb_device_state_at(j->device, 0).conductance,
                                   xb_device_state_at(j->device, n - 1).conductance, 0};
     j->range[ALL] = j->range[PAIRS] = whole;

@@ -78,7 +78,7 @@ XB_API const xb_table *xb_study_table_at(const xb_study *study, int64_t i);
 XB_API const xb_table *xb_study_table(const xb_study *study, const char *name);
 
 /* A fact: a number with its meaning in words, e.g. ("kl_device", 0.0481, NAN,
- * "KL(device law‖Gaussian of its variance)"). */
+ * "KL of the device law from the Gaussian of the same variance"). */
 typedef struct xb_fact {
     const char *name;
     double value;
