@@ -58,7 +58,7 @@ static const char *const owners[][2] = {
  * through together. */
 static const char dealt[] = "energy|narrow|array|retention|utkface";
 
-/* "--widths is an option of the study energy or narrow, not of scalar" */
+/* "--widths is an option of the studies energy and narrow, not of scalar" */
 static cli_exit refuse_option(cli_session *s, const char *const owner[2],
                               const char *name)
 {
@@ -66,10 +66,11 @@ static cli_exit refuse_option(cli_session *s, const char *const owner[2],
     for (const char *c = owner[1]; *c; c++) {
         const size_t used = strlen(names);
         const char letter[2] = {*c, 0};
-        snprintf(names + used, sizeof names - used, "%s", *c == '|' ? " or " : letter);
+        const char *between = strchr(c + 1, '|') ? ", " : " and ";
+        snprintf(names + used, sizeof names - used, "%s", *c == '|' ? between : letter);
     }
-    return cli_fail(s, CLI_USAGE, "--%s is an option of the study %s, not of %s",
-                    owner[0], names, name);
+    return cli_fail(s, CLI_USAGE, "--%s is an option of the %s %s, not of %s", owner[0],
+                    strchr(owner[1], '|') ? "studies" : "study", names, name);
 }
 
 static cli_exit check_options(cli_session *s, const char *name)
