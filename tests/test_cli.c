@@ -125,7 +125,7 @@ static void wrong_usage_is_one_line(void **state)
     run_badly("study laws --format svg,gif", "'gif' is not one of");
     run_badly("study quadrature --noise x.csv", "--noise");
     run_badly("study laws --column x", "--noise");
-    run_badly("study laws --widths 1,2", "study energy or narrow");
+    run_badly("study laws --widths 1,2", "studies energy and narrow");
     run_badly("study energy --widths 1.5", "1.5 is not a whole number");
     run_badly("study energy --depths 0", "0 is not a whole number");
     run_badly("study narrow --widths 2,2", "width 2 is listed twice");
