@@ -126,7 +126,7 @@ static cli_exit read_whole(cli_session *s, job *j)
         code =
             cli_fail(s, CLI_USAGE,
                      "%s: only traces of more than %lld samples that are taken as they "
-                     "are can be dealt to ranks: start it once, without mpirun",
+                     "are can be divided among ranks: start it once, without mpirun",
                      s->args.arg[0], (long long)XB_TRACE_LONG);
     return code;
 }

@@ -261,7 +261,8 @@ static void print_rows(const plan_job *job)
     cli_print_grid(1 + job->cases, job->opt.measure ? 4 : 3, row_cell, job);
     if (cli_plan_members(job) > 1) print_mixture(job);
     name_case(name, sizeof name, job, worst_case(job));
-    printf("\n  The worst case, at %s:\n", name);
+    printf("\n  The case with the largest %s KL, at %s:\n",
+           job->opt.measure ? "measured" : "predicted", name);
 }
 
 cli_exit cli_plan_print_text(const plan_job *job)

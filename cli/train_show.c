@@ -190,7 +190,7 @@ static void print_choice(const cli_trained *o)
     const xb_estimate f = xb_train_report_other_f(r);
     const double behind = xb_train_report_other_behind(r);
     char text[64];
-    printf("  %-20sover %s, ", "chosen", xb_train_report_other_net(r));
+    printf("  %-20sover '%s', ", "chosen", xb_train_report_other_net(r));
     if (isfinite(behind)) {
         printf("given up halfway because its F was %.0f nats higher\n", behind);
         return;
@@ -215,7 +215,7 @@ static void print_elbo(const cli_trained *o)
     print_density(o, "log likelihood", l.value / n, l.std_error / n,
                   "nats per training row");
     cli_print_estimate("KL", xb_train_report_value(r, XB_HISTORY_KL), NAN,
-                       "nats, KL(weights‖prior)");
+                       "nats, KL(posterior‖prior)");
     print_density(o, "F", f.value, f.std_error, "nats");
     cli_print_fact("median sigma", xb_train_report_value(r, XB_HISTORY_SIGMA_MEDIAN), 3,
                    "");
@@ -268,7 +268,7 @@ static void print_noise_sd(const cli_trained *o, int64_t k)
     cli_print_estimate("noise sd", t.noise_sd, t.noise_sd / sqrt(2 * n), unit);
     if (isfinite(xb_model_noise_degrees(o->model)))
         cli_print_fact("degrees of freedom", xb_model_noise_degrees(o->model), 3,
-                       "of the noise's Student t");
+                       "of Student's t, the law of the noise");
 }
 
 /* (V21) */

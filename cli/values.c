@@ -27,8 +27,13 @@ static bool read_number(double *out, const char *text, size_t length)
 static bool number_value(cli_value *slot, const cli_option *option, char *why,
                          size_t size)
 {
+    const double boundless = 1e100; /* limits beyond it are not worth telling */
     if (!read_number(&slot->number, slot->text, strlen(slot->text))) {
-        snprintf(why, size, "'%.60s' is not a number", slot->text);
+        char range[64] = "";
+        if (option->min > -boundless && option->max < boundless)
+            snprintf(range, sizeof range, ", expected %g to %g", option->min,
+                     option->max);
+        snprintf(why, size, "'%.60s' is not a number%s", slot->text, range);
         return false;
     }
     if (slot->number >= option->min && slot->number <= option->max) return true;

@@ -214,7 +214,7 @@ static void wrong_use_is_one_line_of_rank_0(void **state)
     refused(MPIS, 2, "predict m.safetensors xy.csv -o /proc/p.csv",
             "/proc/p.csv: cannot write"); /* a file system that takes no files */
     refused(1, 3, "study energy --quick --widths 1,2 --depths 1 -o e",
-            "nets: 2 items of work cannot be dealt to 3 ranks; use at most 2");
+            "nets: 2 items of work cannot be divided among 3 ranks; use at most 2");
     refused(1, 2, "fit xy.csv --column y",
             "only traces of more than 16777216 samples that are taken as they are");
     refused(1, 2, "predict m.safetensors", "missing argument");
@@ -222,7 +222,7 @@ static void wrong_use_is_one_line_of_rank_0(void **state)
             "1 net can be trained side by side here");
     make_images();
     refused(1, 17, "train i-images-idx3-ubyte -o n.safetensors" IMAGE_NET,
-            "a batch of 48 rows is cut into 16 blocks, which cannot be dealt to 17");
+            "a batch of 48 rows is cut into 16 blocks, which cannot be divided among 17");
     refused(1, 2, "train none.csv -t y -o n.safetensors", "none.csv");
     refused(1, 2, "study laws --quick -o laws", "cannot run on several ranks");
     setenv("CROSSBAYES_MPI", "/nowhere.so", 1);

@@ -127,9 +127,11 @@ static void wrong_use_is_refused(void **state)
         run_badly(text, "expected K/N");
     }
     snprintf(text, sizeof text, "%s --share 1/21", predict); /* of 20 draws */
-    run_badly(text, "60 rows and 20 draws cannot be dealt to 21 processes");
+    run_badly(
+        text,
+        "60 rows and 20 draws cannot be divided among 21 processes; use at most 20");
     run_badly("study energy --quick --widths 1 --depths 1 -o e --share 1/2",
-              "nets: 1 item of work cannot be dealt to 2 shares; use at most 1");
+              "nets: 1 item of work cannot be divided among 2 shares; use at most 1");
     run_badly("study laws --quick -o laws --share 1/2",
               "--share is an option of the studies energy, narrow, array and retention, "
               "not of laws");

@@ -254,7 +254,8 @@ static void wrong_calls_are_refused(void **state)
     assert_refused(b.ctx, FORWARD(3, &w, NULL), "a batch of 3: this pass takes 0 to 2");
     assert_refused(b.ctx, FORWARD(-1, &w, NULL), "a batch of -1: this pass takes 0 to 2");
     assert_refused(b.ctx, FORWARD(1, &w, &n),
-                   "estimator local needs the gaussian law, not mtj:B=0.15,w=0.5");
+                   "estimator local needs the gaussian law, not mtj:B=0.15,w=0.5; shared "
+                   "and example take any law");
     w.state = NULL;
     assert_refused(b.ctx, FORWARD(1, &w, NULL),
                    "the net has batchnorm and needs its state");
@@ -288,7 +289,8 @@ static void laws_must_suit(void **state)
     xb_noise n = {.sampler = b.sampler};
     assert_refused(b.ctx,
                    xb_pass_forward(b.ctx, b.pass, b.y, b.x, 2, &w, &n, XB_MODE_TRAIN),
-                   "estimator flipout needs a symmetric law, not empirical");
+                   "estimator flipout needs a symmetric law, not empirical; shared and "
+                   "example take any law");
     xb_pass_destroy(b.pass);
     opt.estimator = XB_ESTIMATOR_SHARED;
     assert_ok(b.ctx, xb_pass_create(b.ctx, &b.pass, b.net, &opt));

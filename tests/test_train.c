@@ -417,6 +417,8 @@ static void impossible_requests_are_refused(void **state)
     REFUSED(XB_E_ARGUMENT, "Adam");
     opt.validation = 1;
     REFUSED(XB_E_ARGUMENT, "held-out");
+    opt.validation = 0.001;
+    REFUSED(XB_E_ARGUMENT, "0.001 holds out none of 120 rows: expected 0.0084 or more");
     r.x[4] = NAN;
     REFUSED(XB_E_INPUT, "row 2, feature 2");
     r = make_rows(false);

@@ -226,7 +226,7 @@ static void bad_numbers_are_refused(void **state)
     assert_int_equal(xb_work_open(ctx, &work, "things", 3), XB_E_ARGUMENT);
     assert_string_equal(
         xb_ctx_message(ctx),
-        "things: 3 items of work cannot be dealt to 4 shares; use at most 3");
+        "things: 3 items of work cannot be divided among 4 shares; use at most 3");
     xb_ctx_destroy(ctx);
 }
 

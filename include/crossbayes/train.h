@@ -61,7 +61,7 @@ XB_API xb_train_data xb_train_data_of_images(const xb_images *images,
 typedef enum xb_train_effort {
     XB_TRAIN_EFFORT_STANDARD = 0, /* steps of V13, two nets, the likelihoods of V20 */
     XB_TRAIN_EFFORT_QUICK,        /* a third of the steps, one net, constant noise */
-    XB_TRAIN_EFFORT_FULL          /* three times the steps */
+    XB_TRAIN_EFFORT_FULL          /* three times the steps, five members */
 } xb_train_effort;
 
 XB_API const char *xb_train_effort_name(

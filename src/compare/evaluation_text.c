@@ -86,9 +86,23 @@ static xb_status describe_kl(xb_ctx *ctx, xb_evaluated_law *law, const char *fir
                text);
 }
 
+/* ", because of their means and sds": which gaps decided the verdict on the predictives,
+ * where the gap of the whole distributions alone would have another one. */
+static const char *deciders_text(char *out, size_t size, const xb_distances *d)
+{
+    const xb_verdict verdict = xb_distances_verdict(d);
+    const bool mean = xb_distances_gap_get(d, "mean").verdict == verdict;
+    const bool sd = xb_distances_gap_get(d, "sd").verdict == verdict;
+    const bool whole = xb_distances_gap_get(d, "whole").verdict == verdict;
+    if (whole || !(mean || sd) || xb_distances_draws_a(d) < DRAWS_FEW) return "";
+    snprintf(out, size, ", because of their %s%s%s", mean ? "means" : "",
+             mean && sd ? " and " : "", sd ? "sds" : "");
+    return out;
+}
+
 static xb_status describe_predictive(xb_ctx *ctx, xb_evaluated_law *law)
 {
-    char text[160];
+    char text[160], deciders[48];
     if (!law->predictive)
         return say(ctx, next(law), "predicted probabilities (the means) differ by %.2g",
                    law->probability_gap);
@@ -96,10 +110,11 @@ static xb_status describe_predictive(xb_ctx *ctx, xb_evaluated_law *law)
     const xb_verdict verdict = xb_distances_verdict(law->predictive);
     XB_TRY(say(ctx, next(law),
                "predictives, with the data's noise, differ as much as a mean shift of"
-               " %s: %s",
+               " %s: %s%s",
                gap_text(text, sizeof text, &whole, "their sd", verdict,
                         xb_distances_draws_a(law->predictive)),
-               xb_verdict_name(verdict)));
+               xb_verdict_name(verdict),
+               deciders_text(deciders, sizeof deciders, law->predictive)));
     xb_number_with_error(text, sizeof text, law->nll_difference.value,
                          law->nll_difference.std_error);
     return say(ctx, next(law), "NLL differs by %s (error over rows)", text);

@@ -104,11 +104,14 @@ static xb_status no_column(const xb_csv_head *head, const char *wanted, const ch
         head->names && *wanted
             ? xb_nearest(wanted, (const char *const *)head->names, columns)
             : -1;
-    return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: no column '%s'%s%s%s%s; there %s %s",
-                   head->file, (long long)head->line, wanted, why,
-                   near < 0 ? "" : " (did you mean '", near < 0 ? "" : head->names[near],
-                   near < 0 ? "" : "'?)", columns == 1 ? "is" : "are",
-                   list_columns(list, head));
+    return xb_fail(head->ctx, XB_E_INPUT,
+                   "%s:%lld: no column '%s'%s%s%s%s; there %s %s%s", head->file,
+                   (long long)head->line, wanted, why, near < 0 ? "" : " (did you mean '",
+                   near < 0 ? "" : head->names[near], near < 0 ? "" : "'?)",
+                   columns == 1 ? "is" : "are", list_columns(list, head),
+                   head->names || (*wanted >= '0' && *wanted <= '9')
+                       ? ""
+                       : "; a text table names its columns in the first line");
 }
 
 /* `why` follows the name of a column that is missing. */

@@ -141,7 +141,9 @@ xb_status xb_prepare_cell(xb_filling *f, int64_t i, const xb_cell *cell)
     xb_frame *frame = f->frame;
     const char *expected = "";
     if (!cell->text && isnan(cell->value) && f->opt->missing == XB_MISSING_REFUSE)
-        return xb_fail(f->ctx, XB_E_INPUT, "%s:%lld: a missing value (column '%.*s')",
+        return xb_fail(f->ctx, XB_E_INPUT,
+                       "%s:%lld: a missing value (column '%.*s'): complete the cell "
+                       "or remove the row, or let missing values be filled in",
                        f->file, (long long)cell->line, NAME_SHOWN, p->name[i]);
     if (p->learns)
         return xb_learner_take(&p->learner, frame->values, frame->rows, i, cell);

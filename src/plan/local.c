@@ -47,10 +47,11 @@ static xb_status place_step(xb_ctx *ctx, xb_local *l, int index)
     const xb_layer *layer = &l->net->layer[index];
     if (layer->kind == &xb_layer_flatten) return XB_OK;
     if (layer->kind != &xb_layer_dense && !is_activation(layer))
-        return xb_fail(
-            ctx, XB_E_ARGUMENT,
-            "layer %d of '%s' is %s: a plan reads dense layers and activations",
-            index + 1, l->net->text, layer->kind->name);
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "layer %d of the net is %s: a plan takes nets of dense layers and "
+                       "activations "
+                       "only",
+                       index + 1, layer->kind->name);
     xb_local_step *step = &l->step[l->steps++];
     *step = (xb_local_step){.layer = layer, .index = index, .mu = -1, .bias = -1};
     for (int n = 0; n <= XB_MOVED_ORDER; n++) step->power[n] = -1;

@@ -109,9 +109,11 @@ xb_status xb_predict_draws_by_processes(xb_ctx *ctx, xb_prediction *p,
     if (chunk > rows->n) chunk = rows->n;
     if (job.runs > draws)
         return xb_fail(
-            ctx, XB_E_ARGUMENT, "%lld %s and %lld %s cannot be dealt to %lld processes",
+            ctx, XB_E_ARGUMENT,
+            "%lld %s and %lld %s cannot be divided among %lld processes; use at most "
+            "%lld",
             (long long)rows->n, xb_plural(rows->n, "row", "rows"), (long long)draws,
-            xb_plural(draws, "draw", "draws"), (long long)job.runs);
+            xb_plural(draws, "draw", "draws"), (long long)job.runs, (long long)draws);
     job.all = xb_room(ctx, chunk * draws * outputs, (size_t)job.each);
     if (!job.all) return XB_E_MEMORY;
     const xb_status status = predict_chunks(ctx, p, &job, rows, chunk);

@@ -207,14 +207,20 @@ static xb_status check_noise(xb_ctx *ctx, const xb_pass *pass, const xb_noise *n
     const xb_law *law = xb_sampler_law(noise->sampler);
     const xb_estimator_kind *kind = xb_estimator_at(pass->opt.estimator);
     if (kind->symmetric && !xb_law_is_symmetric(law))
-        return xb_fail(ctx, XB_E_ARGUMENT, "estimator %s needs a symmetric law, not %s",
-                       kind->name, xb_law_text(law));
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "estimator %s needs a symmetric law, not %s; shared and example take "
+            "any law",
+            kind->name, xb_law_text(law));
     if (noise->antithetic && !xb_law_is_symmetric(law))
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "antithetic pairs need a symmetric law, not %s", xb_law_text(law));
     if (kind->gaussian && !xb_law_is_gaussian(law))
-        return xb_fail(ctx, XB_E_ARGUMENT, "estimator %s needs the gaussian law, not %s",
-                       kind->name, xb_law_text(law));
+        return xb_fail(
+            ctx, XB_E_ARGUMENT,
+            "estimator %s needs the gaussian law, not %s; shared and example take "
+            "any law",
+            kind->name, xb_law_text(law));
     if (noise->first < 0 || noise->first > XB_STREAM_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT,
                        "the first example is number %lld, expected 0 to 2^34",

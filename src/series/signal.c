@@ -67,8 +67,8 @@ xb_status xb_signal_check_ranks(xb_ctx *ctx, xb_trace *trace)
     if (!c) return XB_OK;
     if (c->size > XB_SIGNAL_PIECES)
         return xb_fail(ctx, XB_E_ARGUMENT,
-                       "a trace is cut into %d pieces, which cannot be dealt to %lld "
-                       "ranks; use at most %d",
+                       "a trace is cut into %d pieces, which cannot be divided among "
+                       "%lld ranks; use at most %d",
                        XB_SIGNAL_PIECES, (long long)c->size, XB_SIGNAL_PIECES);
     XB_TRY(xb_trace_fingerprint(ctx, &mine, trace));
     uint64_t first = mine;

@@ -17,8 +17,8 @@ static xb_status check_blocks(const xb_trainer *t, const xb_comm *comm)
     const int64_t blocks = xb_crew_blocks(t->opt.batch).count;
     if (!comm->strict || blocks >= comm->size) return XB_OK;
     return xb_fail(t->ctx, XB_E_ARGUMENT,
-                   "a batch of %lld rows is cut into %lld blocks, which cannot be dealt"
-                   " to %lld ranks; use at most %lld ranks or a larger batch",
+                   "a batch of %lld rows is cut into %lld blocks, which cannot be "
+                   "divided among %lld ranks; use at most %lld ranks or a larger batch",
                    (long long)t->opt.batch, (long long)blocks, (long long)comm->size,
                    (long long)blocks);
 }

@@ -128,6 +128,33 @@ static xb_status check_targets(xb_ctx *ctx, const xb_train_data *d,
 
 enum { LEAST_ROWS = 2 }; /* a single row has no spread, so any certainty would fit it */
 
+/* The least share of n rows that is a row, rounded up to two digits. */
+static double least_share(int64_t n)
+{
+    const double share = 1 / (double)n, unit = pow(10, floor(log10(share)) - 1);
+    return unit * ceil(share / unit);
+}
+
+static xb_status check_held(xb_ctx *ctx, const xb_train_data *d,
+                            const xb_train_options *o)
+{
+    const int64_t held = xb_train_held(d, o);
+    if (o->patience > 0 && held == 0)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "patience needs a validation score, but no rows are held out: set "
+                       "a validation share");
+    if (o->validation > 0 && held == 0)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "a validation share of %g holds out none of %lld rows: expected "
+                       "%.2g or more, or 0 for no validation",
+                       o->validation, (long long)d->n, least_share(d->n));
+    if (held < 0 || d->n - held < LEAST_ROWS)
+        return xb_fail(ctx, XB_E_ARGUMENT,
+                       "%lld of %lld rows held out: expected %d or more to learn from",
+                       (long long)held, (long long)d->n, LEAST_ROWS);
+    return XB_OK;
+}
+
 xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_options *o)
 {
     if (!d->y) return xb_fail(ctx, XB_E_ARGUMENT, "the data have no target");
@@ -148,15 +175,7 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
     if (o->members < 0 || o->members > XB_MEMBERS_MAX)
         return xb_fail(ctx, XB_E_ARGUMENT, "%lld members: expected 1 to %d",
                        (long long)o->members, XB_MEMBERS_MAX);
-    int64_t held = xb_train_held(d, o);
-    if (o->patience > 0 && held == 0)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "patience needs a validation score, but no rows are held out: set "
-                       "a validation share");
-    if (held < 0 || d->n - held < LEAST_ROWS)
-        return xb_fail(ctx, XB_E_ARGUMENT,
-                       "%lld of %lld rows held out: expected %d or more to learn from",
-                       (long long)held, (long long)d->n, LEAST_ROWS);
+    XB_TRY(check_held(ctx, d, o));
     XB_TRY(xb_adam_check(ctx, &o->adam));
     return xb_train_check_values(ctx, d, xb_train_targets(d, o));
 }

@@ -33,10 +33,11 @@ static xb_status check(xb_ctx *ctx, const xb_comm *comm, const char *name, int64
         return xb_fail(ctx, XB_E_ARGUMENT, "%s: %lld items, expected 0 or more", name,
                        (long long)count);
     if (!comm || comm->together || count >= comm->size) return XB_OK;
-    return xb_fail(ctx, XB_E_ARGUMENT,
-                   "%s: %lld %s of work cannot be dealt to %lld %s; use at most %lld",
-                   name, (long long)count, xb_plural(count, "item", "items"),
-                   (long long)comm->size, comm->word, (long long)count);
+    return xb_fail(
+        ctx, XB_E_ARGUMENT,
+        "%s: %lld %s of work cannot be divided among %lld %s; use at most %lld", name,
+        (long long)count, xb_plural(count, "item", "items"), (long long)comm->size,
+        comm->word, (long long)count);
 }
 
 xb_status xb_work_open(xb_ctx *ctx, xb_work **out, const char *name, int64_t count)

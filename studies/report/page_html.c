@@ -199,7 +199,7 @@ void xb_html_rows(FILE *out, const xb_page_rows_info *rows)
 {
     table_begin(out, rows->caption, rows->folded);
     for (int c = 0; c < rows->columns; c++) heading_cell(out, rows->heading[c]);
-    if (rows->finding) heading_cell(out, "");
+    if (rows->finding) heading_cell(out, "finding");
     heading_end(out);
     for (int64_t r = 0; r < rows->rows; r++) text_row(out, rows, r);
     table_end(out, rows->folded);

@@ -215,8 +215,8 @@ static void judge_small_width(xb_judgement *j, const xb_evidence *e)
            bimodal);
     xb_say(j->why, sizeof j->why,
            "From these widths on, among those tried, KL stays below %g at every depth: "
-           "the curves differ by at most 5 %% of their mass. We read \"minimal\" as up "
-           "to %.0f, the width of the regression net of Fig. 5. Tails need more width.",
+           "the curves differ by at most 5 %% of their mass. We read \"small\" as up to "
+           "%.0f, the width of the regression net of Fig. 5. Tails need more width.",
            VISIBLE, small);
 }
 
@@ -288,7 +288,7 @@ static void judge_narrow_match(xb_judgement *j, const xb_evidence *e)
     xb_say(j->number, sizeof j->number, "KL %s at width %.0f, depth %.0f",
            xb_show_estimate(kl).text, worst.width, worst.depth);
     xb_say(j->why, sizeof j->why,
-           "This is the worst of the narrowest nets of one layer; we read \"match\" as "
+           "This is the worst of the narrowest nets of one layer; we read \"agree\" as "
            "KL below %g, at most 5 %% of the mass. The law itself has %.3g, narrow nets "
            "of any depth up to %.2g. The law's parameters are ours, since the paper's "
            "are not published.",
@@ -298,14 +298,14 @@ static void judge_narrow_match(xb_judgement *j, const xb_evidence *e)
 static const xb_claim_kind kinds[] = {
     {4, "to-target",
      "As the width grows, the output approaches the target under all three laws.",
-     "curves (left)", judge_all_to_target},
+     "curves, left", judge_all_to_target},
     {4, "device-falls",
      "The KL between the output under the device's law and under the Gaussian falls with "
      "the width.",
-     "curves (right)", judge_device_falls},
+     "curves, right", judge_device_falls},
     {4, "bimodal-falls",
      "The KL between the output under the mixture and under the Gaussian falls, too.",
-     "curves (right)", judge_bimodal_falls},
+     "curves, right", judge_bimodal_falls},
     {4, "small-width", "The width needed for that is small.", "in the conclusions",
      judge_small_width},
     {4, "width-does-it",

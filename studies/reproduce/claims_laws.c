@@ -200,7 +200,7 @@ static void judge_nearer_than_mtj(xb_judgement *j, const xb_evidence *e)
 
 static const xb_claim_kind kinds[] = {
     {1, "fit", "A density with three parameters describes the MTJ's noise.",
-     "fit over histogram (top)", judge_fit},
+     "fit over histogram, top", judge_fit},
     {1, "parameters",
      "Maximum likelihood with the integral held at 1 finds the parameters.",
      "values not given", judge_parameters},
@@ -208,15 +208,15 @@ static const xb_claim_kind kinds[] = {
      judge_not_gaussian},
     {1, "bimodal-further",
      "The mixture of two Gaussians is much further from a Gaussian than the device.",
-     "in words, and curves (bottom)", judge_bimodal_further},
+     "in words, and curves, bottom", judge_bimodal_further},
     {1, "equal-spread", "All three laws have the same mean and standard deviation.",
      "by construction", judge_equal_spread},
     {7, "ecram-fit", "The density with a rounded peak describes the ECRAM's noise.",
-     "fit over histogram (top)", judge_fit},
+     "fit over histogram, top", judge_fit},
     {7, "ecram-parameters", "Maximum likelihood finds its parameters.",
      "values not given", judge_parameters},
     {7, "ecram-near-gaussian", "The ECRAM's law itself is similar to the Gaussian.",
-     "in words, and curves (bottom)", judge_near_gaussian},
+     "in words, and curves, bottom", judge_near_gaussian},
     {7, "ecram-nearer", "The ECRAM's law is closer to the Gaussian than the MTJ's.",
      "from the two figures", judge_nearer_than_mtj},
 };

@@ -89,7 +89,9 @@ static void judge_errors(xb_judgement *j, const xb_evidence *e)
         late_median(v, "paper_split"), late_median(v, "legendre"),
         late_median(k, "paper_split"), late_median(k, "legendre"));
     xb_say(j->why, sizeof j->why,
-           "The trapezoid around 0 leaves a floor, %.2g in the variance and %.2g in KL, "
+           "The split rule agrees only if it is better for both. Its trapezoid around 0 "
+           "leaves "
+           "a floor, %.2g in the variance and %.2g in KL, "
            "which more points do not lower and which a change between orders does not "
            "show. The paper gives no half-width; these numbers are for 0.01. Our rule in "
            "sqrt(1-|x|) has an error of %.1g in KL with 128 points.",
@@ -155,10 +157,10 @@ static const xb_claim_kind kinds[] = {
     {2, "steps-variance",
      "For the variance the custom rule converges faster than Gauss-Legendre, by the "
      "change between orders.",
-     "squared change between orders (top)", judge_variance_steps},
+     "squared change between orders, top", judge_variance_steps},
     {2, "steps-kl",
      "For the KL to a Gaussian it converges faster, too, by the same measure.",
-     "squared change between orders (bottom)", judge_kl_steps},
+     "squared change between orders, bottom", judge_kl_steps},
     {2, "true-error", "The custom rule converges faster to the true variance and KL.",
      "in words", judge_errors},
     {2, "two-points",

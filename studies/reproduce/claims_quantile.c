@@ -71,8 +71,9 @@ static void judge_direct_bias(xb_judgement *j, const xb_evidence *e)
     if (!t) return;
     double off = off_in_noise(t, "direct");
     xb_judge_at_least(j, (xb_estimate){off, 1}, visible);
-    xb_say(j->number, sizeof j->number, "off by %.1f standard errors; exact bias %.2g",
-           off, xb_evidence_fact(e, "bias_direct").value);
+    xb_say(j->number, sizeof j->number,
+           "KL is off by %.1f standard errors; its exact bias is %.2g", off,
+           xb_evidence_fact(e, "bias_direct").value);
     xb_say(j->why, sizeof j->why,
            "With %.2g draws the estimate from the direct fit differs from the KL of %.4g "
            "by %.2g.",
@@ -92,8 +93,8 @@ static void judge_corrected_converges(xb_judgement *j, const xb_evidence *e)
     double error = xb_table_at(t, last, "std_error");
     double bias = fabs(xb_evidence_fact(e, "bias_corrected").value);
     xb_judge_at_most(j, (xb_estimate){off, 0}, noise);
-    xb_say(j->number, sizeof j->number, "off by %.1f standard errors; exact bias %.1g",
-           off, bias);
+    xb_say(j->number, sizeof j->number,
+           "KL is off by %.1f standard errors; its exact bias is %.1g", off, bias);
     xb_say(j->why, sizeof j->why,
            "%s its noise at %.2g draws (one standard error is %.1g). Its exact bias is "
            "not 0, but it takes %.1g draws to see it.",
@@ -122,13 +123,13 @@ static void judge_slope(xb_judgement *j, const xb_evidence *e)
 
 static const xb_claim_kind kinds[] = {
     {3, "corrected-fit", "Removing the square root first gives a more accurate quantile.",
-     "curves (left)", judge_whole},
-    {3, "near-zero", "The gain is largest near u = 0.", "curves (middle)", judge_edge},
+     "curves, left", judge_whole},
+    {3, "near-zero", "The gain is largest near u = 0.", "curves, middle", judge_edge},
     {3, "direct-bias",
      "A KL by Monte Carlo with the direct fit converges to a wrong value.",
-     "curve levels off (right)", judge_direct_bias},
+     "curve levels off, right", judge_direct_bias},
     {3, "corrected-converges", "With the corrected fit it continues to converge.",
-     "curve continues to fall (right)", judge_corrected_converges},
+     "curve continues to fall, right", judge_corrected_converges},
     {3, "edge-slope",
      "The quantile's slope at the edge is set by the parabola, 1/(C(1-x²)).",
      "formula in the text", judge_slope},

@@ -56,9 +56,9 @@ static void judge_trained(xb_judgement *j, const xb_evidence *e)
            xb_show_estimate(own).text, xb_show_estimate(gaussian).text);
     xb_say(j->why, sizeof j->why,
            "The net was trained with the device's draws and its rule of two points for "
-           "the prior, and evaluated under the device's law: it has %.3f times the "
+           "the prior, and evaluated under the device's law: it has %s times the "
            "Gaussian's RMSE (up to %g counts as working).",
-           ratio.value, as_good);
+           xb_show_estimate(ratio).text, as_good);
 }
 
 static void judge_literal(xb_judgement *j, const xb_evidence *e)
@@ -97,12 +97,13 @@ static void judge_formula(xb_judgement *j, const xb_evidence *e)
         off = fmax(off, fabs(fabs(printed_sd(x)) - xb_table_at(t, r, "true_sd")));
     }
     xb_judge_at_most(j, (xb_estimate){all > 0 ? below / all : NAN, 0}, 0);
-    xb_say(j->number, sizeof j->number, "negative at %.0f of %.0f points in [-1, 1]",
-           below, all);
+    xb_say(j->number, sizeof j->number,
+           "the printed sd is negative at %.0f of %.0f points in [-1, 1]", below, all);
     xb_say(j->why, sizeof j->why,
            "0.1(1 + min(0, x-1)) is 0.1 x for x up to 1, and a standard deviation cannot "
-           "be negative. We take its absolute value (to %.1g at the points drawn); the "
-           "study's noise scale 'max' is the other possible reading.",
+           "be negative. We take its absolute value (the points drawn agree with it to "
+           "%.1g); "
+           "the study's noise scale 'max' is the other possible reading.",
            off);
 }
 

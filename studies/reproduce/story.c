@@ -66,7 +66,7 @@ static xb_finding overall(const xb_reproduction *r, int figure, const char *text
     if (xb_reproduction_tally(r, figure, XB_FINDING_DIFFERS) > 0)
         kind = XB_FINDING_DIFFERS;
     bool part = agree > 0 && kind != XB_FINDING_AGREES;
-    return (xb_finding){kind, part ? "in part" : NULL, text};
+    return (xb_finding){kind, part ? "agrees in part" : NULL, text};
 }
 
 static const char *number_of(const xb_reproduction *r, const char *id)

@@ -389,7 +389,7 @@ static xb_status data_facts(job *j)
         const xb_score nll = xb_scores_get(xb_assay_result_scores(digital), "nll");
         snprintf(name, sizeof name, "nll_%s", task_names[t]);
         XB_TRY(xb_study_add_fact(j->ctx, j->study, name, nll.value, nll.std_error,
-                                 "mean negative log density of the digital model, %s "
+                                 "NLL of the digital model, %s "
                                  "task: %.80s, %lld training rows, %lld test rows",
                                  task_names[t], what, (long long)j->task[t].n_train,
                                  (long long)j->task[t].n_test));

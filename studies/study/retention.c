@@ -39,7 +39,7 @@ static const char *const way_words[WAYS] = {
 static const char *const score_keys[SCORES] = {"nll", "coverage", "rmse"};
 static const char *const score_names[SCORES] = {"nll", "coverage95", "rmse"};
 static const char *const score_words[SCORES] = {
-    "mean negative log density", "share of rows in their 95 % interval", "RMSE"};
+    "NLL", "share of rows in their 95 % interval", "RMSE"};
 
 static const xb_array_sizes full_sizes = {.reads = 1000}, quick_sizes = {.reads = 100};
 static const double FIRST_AGE = 0.01, LAST_AGE = 1e6, LOSS = 0.1;
@@ -307,10 +307,9 @@ static xb_status refresh_fact(job *j, int way, double limit, const xb_refresh *r
     else if (isfinite(r->low))
         snprintf(bound, sizeof bound, ": %g to %g s within one error",
                  xb_two_digits(r->low), xb_two_digits(r->high));
-    XB_TRY(xb_study_add_fact(
-        j->ctx, j->study, name, known ? r->seconds : NAN, NAN,
-        "seconds until the mean negative log density has grown by %g nats, %s%s", limit,
-        way_words[way], bound));
+    XB_TRY(xb_study_add_fact(j->ctx, j->study, name, known ? r->seconds : NAN, NAN,
+                             "seconds until the NLL has grown by %g nats, %s%s", limit,
+                             way_words[way], bound));
     snprintf(name, sizeof name, "half_%s", way_names[way]);
     const bool half = r->half > 0 && isfinite(r->half);
     return xb_study_add_fact(j->ctx, j->study, name, half ? r->half : NAN, NAN,

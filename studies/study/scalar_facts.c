@@ -21,7 +21,7 @@ static const struct score_fact {
     {"rmse", XB_SCALAR_GAUSSIAN, "rmse", "RMSE on test data in the training range"},
     {"rmse_ideal", XB_SCALAR_IDEAL, "rmse",
      "oracle RMSE on the same data: the truth as the prediction"},
-    {"nll", XB_SCALAR_GAUSSIAN, "nll", "mean negative log density in range, nats"},
+    {"nll", XB_SCALAR_GAUSSIAN, "nll", "NLL in range, nats per point"},
     {"nll_ideal", XB_SCALAR_IDEAL, "nll",
      "oracle NLL on the same data: the true mean and noise as the prediction"},
     {"coverage95", XB_SCALAR_GAUSSIAN, "coverage95",
@@ -33,7 +33,7 @@ static const struct score_fact {
      "mean epistemic sd outside, 1 < |x| <= 1.5"},
     {"rmse_out", XB_SCALAR_GAUSSIAN, "rmse_out", "RMSE on test data outside the range"},
     {"nll_out", XB_SCALAR_GAUSSIAN, "nll_out",
-     "mean negative log density outside: mean-field weights are overconfident there"},
+     "NLL outside: mean-field weights are overconfident there"},
     {"coverage95_out", XB_SCALAR_GAUSSIAN, "coverage95_out",
      "share of test data in the 95 % interval, outside"},
     {"sigma_median", XB_SCALAR_GAUSSIAN, "sigma_median",
@@ -139,7 +139,7 @@ static xb_status gap_facts(xb_ctx *ctx, xb_study *study, const char *kind,
     snprintf(name, sizeof name, "gap_%s_bound", column);
     return xb_study_add_fact(ctx, study, name, g.rms + 2 * g.noise, NAN,
                              "%s law, %s: upper bound of the true root mean square at 95 "
-                             "%% confidence, which is to be within %g epistemic sds: %s",
+                             "%% confidence, compared with %g epistemic sds: %s",
                              law, kind, TOLERANCE, xb_verdict_name(gap_verdict(&g)));
 }
 
