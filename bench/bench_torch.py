@@ -15,6 +15,7 @@ import sys
 import time
 
 import torch
+from bayesian_torch.layers import Conv1dFlipout, Conv1dReparameterization
 from bayesian_torch.models.dnn_to_bnn import dnn_to_bnn, get_kl_loss
 from torch import nn
 
@@ -35,6 +36,12 @@ def conv():
     return nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
                          nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
                          nn.Flatten(), nn.Linear(32 * 49, 128), nn.ReLU(), nn.Linear(128, 10))
+
+
+def conv1d():
+    return nn.Sequential(nn.Conv1d(1, 16, 5, padding=2), nn.ReLU(), nn.MaxPool1d(2),
+                         nn.Conv1d(16, 32, 5, padding=2), nn.ReLU(), nn.MaxPool1d(2),
+                         nn.Flatten(), nn.Linear(32 * 32, 64), nn.ReLU(), nn.Linear(64, 10))
 
 
 class ByHand(nn.Module):
@@ -70,6 +77,7 @@ CASES = {
     "conv 28 x 28, batch 64": (conv, (64, 1, 28, 28)),
     "dense 784-400-400-10, forward by hand": (
         lambda: ByHand(dense(784, 400, 400, 10)), (128, 784)),
+    "conv of series of 128, batch 64": (conv1d, (64, 1, 128)),
     "conv 28 x 28, forward by hand": (lambda: ByHand(conv()), (64, 1, 28, 28)),
 }
 KINDS = {"shared": "Reparameterization", "flipout": "Flipout", "example": "Reparameterization"}
@@ -80,8 +88,21 @@ def ours(plain, estimator):
     return net, lambda y: xt.free_energy(net, y.square().mean(), examples=60000)
 
 
+def noisy_conv1d(layer, kind):
+    make = {"Reparameterization": Conv1dReparameterization, "Flipout": Conv1dFlipout}[KINDS[kind]]
+    made = make(layer.in_channels, layer.out_channels, layer.kernel_size[0],
+                padding=layer.padding[0], posterior_rho_init=PRIOR["posterior_rho_init"])
+    made.dnn_to_bnn_flag = True  # outputs alone
+    return made
+
+
 def theirs(plain, kind):
+    one = {i: m for i, m in enumerate(plain.children()) if type(m) is nn.Conv1d}
+    for i in one:
+        plain[i] = nn.Identity()  # bayesian-torch's own conversion fails on these
     dnn_to_bnn(plain, {**PRIOR, "type": KINDS[kind]})
+    for i, layer in one.items():
+        plain[i] = noisy_conv1d(layer, kind)
     net = OneByOne(plain) if kind == "example" else plain
     return net, lambda y: y.square().mean() + get_kl_loss(plain) / 60000
 

@@ -155,7 +155,10 @@ class Generator:
         """
         n = _elements((count(n, "n"),), first, 1)
         out = np.empty(n, np.uint32)
-        lib.xb_py_words(self._stream(tensor, sample, step), pointer(out, "uint32_t"), n, first)
+        stream = self._stream(tensor, sample, step)
+        for at in range(0, n, _CHUNK):
+            part = out[at : at + _CHUNK]
+            lib.xb_py_words(stream, pointer(part, "uint32_t"), part.size, first + at)
         return out
 
     def uniform(
@@ -164,7 +167,10 @@ class Generator:
         """Uniform doubles in (0, 1), both ends open."""
         n = _elements((count(n, "n"),), first, 2)
         out = np.empty(n)
-        lib.xb_py_uniforms(self._stream(tensor, sample, step), pointer(out), n, first)
+        stream = self._stream(tensor, sample, step)
+        for at in range(0, n, _CHUNK):
+            part = out[at : at + _CHUNK]
+            lib.xb_py_uniforms(stream, pointer(part), part.size, first + at)
         return out
 
     def __repr__(self) -> str:

@@ -29,7 +29,7 @@ try:
 except ImportError as error:
     raise ImportError(
         "BayesianRegressor and BayesianClassifier need scikit-learn 1.6 or later:"
-        " pip install 'crossbayes[learn]'"
+        " pip install scikit-learn"
     ) from error
 
 

@@ -157,7 +157,10 @@ class Prediction:
 
     def to_frame(self) -> Any:
         """The prediction as a pandas data frame, with the index of the inputs, if any."""
-        import pandas as pd
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("data frames need pandas: pip install pandas") from None
 
         if self.classes:
             columns = {

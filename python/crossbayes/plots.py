@@ -21,7 +21,7 @@ def axes(ax: Any) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'crossbayes[plot]'") from None
+        raise ImportError("plots need matplotlib: pip install matplotlib") from None
     return plt.subplots(figsize=(6, 3.6), layout="constrained")[1]
 
 

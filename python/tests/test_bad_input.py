@@ -204,6 +204,8 @@ def test_forked_processes(model, data):
         "xb.train(x, y, epochs=10**8, on_epoch=lambda e: None)",
         "xb.train(x, y, epochs=2, mle_epochs=2).predict(x.repeat(100, 0), draws=10**6)",
         "[xb.law('mtj').rvs(10**8, seed=1) for _ in range(10**6)]",
+        "xb.law('mtj').ppf(np.full(3 * 10**8, 0.3))",
+        "xb.train(x, y, members=1, epochs=2, mle_epochs=2).on('mtj', x).draws(x, 5 * 10**6)",
     ],
 )
 def test_ctrl_c_stops_long_calls(work):

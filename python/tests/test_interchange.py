@@ -140,7 +140,8 @@ def conv(shape=(2, 3, 3, 3), **more):
     [
         (Sequential(dense(3, 2), Layer("GELU")), {}, "1: GELU: this layer is not supported"),
         (Sequential(dense(3, 2), dense(3, 1)), {}, "1: Linear: takes 3 inputs, but gets 2"),
-        (Sequential(Layer("LSTM", {"w": np.zeros(3)})), {}, "input_shape"),
+        (Sequential(Layer("LSTM", {"w": np.zeros(3)})), {}, "0: LSTM: this layer is not supported"),
+        (Sequential(Layer("MaxPool2d"), conv()), {}, "give input_shape"),
         (Sequential(dense(3, 2), Layer("ELU", alpha=0.5)), {}, "alpha is 0.5, expected 1"),
         (Sequential(dense(3, 2), Layer("Softmax"), dense(2, 1)), {}, "follows softmax"),
         (Layer("MyNet", children={"a": dense(2, 1)}), {}, "MyNet is neither a Sequential"),

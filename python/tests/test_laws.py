@@ -52,6 +52,18 @@ def test_every_family_agrees_with_itself(text):
     assert "<table>" in law._repr_html_()
 
 
+def test_long_arrays_are_computed_in_parts(monkeypatch):
+    """And so are long runs of words and uniforms, between two looks at Ctrl-C."""
+    from crossbayes import draws, laws
+
+    x, g = np.linspace(-1, 1, 60_000).reshape(200, 300), xb.Generator(3)
+    whole = [xb.law("mtj").pdf(x), g.words(60_001, first=7), g.uniform(60_001, first=7)]
+    monkeypatch.setattr(laws, "_CHUNK", 7000)
+    monkeypatch.setattr(draws, "_CHUNK", 7000)
+    parts = [xb.law("mtj").pdf(x), g.words(60_001, first=7), g.uniform(60_001, first=7)]
+    assert all(np.array_equal(a, b) for a, b in zip(whole, parts))
+
+
 def test_the_middle_of_a_symmetric_law_is_zero():
     law = xb.law("mtj")
     middle = [law.ppf(0.5), law.isf(0.5), law.median(), *law.ppf([0.5]), *law.isf([0.5])]

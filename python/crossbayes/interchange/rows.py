@@ -76,7 +76,8 @@ def layer_weights(parameters: Arrays, where: str) -> tuple[str, Weight, Weight |
     if row is None:
         if "weight" not in parameters:
             raise InputError(
-                f"{where}: no library names its weights {', '.join(sorted(parameters))}"
+                f"{where or 'state dict'}: no library names its weights"
+                f" {', '.join(sorted(parameters))}"
             )
         bias = parameters.get("bias")
         return "torch", Weight(parameters["weight"]), None if bias is None else Weight(bias)

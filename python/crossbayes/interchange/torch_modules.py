@@ -123,6 +123,7 @@ def _start(layers: Sequence[tuple[str, Any]], shape: Sequence[int] | None) -> tu
         if type(layer).__name__ == "BatchNorm1d":
             return 1, 1, int(layer.num_features)
         if type(layer).__name__ not in (*_POINTWISE, "Dropout"):
+            _handler(where, layer)
             raise ValueError(f"{where}: give input_shape=(channels, height, width)")
     raise InputError("there is no layer with weights")
 
@@ -143,7 +144,8 @@ def _law_of(module: Any) -> Any:
 # ---- one layer
 
 
-def _add(chain: Chain, where: str, layer: Any) -> None:
+def _handler(where: str, layer: Any) -> Any:
+    """What adds such a layer to a chain; others are refused by name."""
     kind = type(layer).__name__
     handler = _HANDLERS.get(kind)
     if handler is None and "Transpose" not in kind and row_of(_own(layer)):
@@ -154,7 +156,11 @@ def _add(chain: Chain, where: str, layer: Any) -> None:
             " without noise, BatchNorm, MaxPool2d, Flatten, Dropout, and the activations"
             f" {', '.join(_POINTWISE)}"
         )
-    handler(chain, where, layer)
+    return handler
+
+
+def _add(chain: Chain, where: str, layer: Any) -> None:
+    _handler(where, layer)(chain, where, layer)
 
 
 def _affine(chain: Chain, where: str, layer: Any) -> None:
