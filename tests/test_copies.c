@@ -109,8 +109,8 @@ static void what_differs_is_no_copy(void **state)
     for (int copy = 0; copy < 4; copy++) {
         memcpy(few_x, once.x, sizeof few_x);
         memcpy(few_y, once.y, sizeof few_y);
-        memcpy(few_x + FIRST * COLUMNS, few_x, COPIES * COLUMNS * sizeof *few_x);
-        memcpy(few_y + FIRST, few_y, COPIES * sizeof *few_y);
+        memcpy(few_x + FIRST * COLUMNS, once.x, COPIES * COLUMNS * sizeof *few_x);
+        memcpy(few_y + FIRST, once.y, COPIES * sizeof *few_y);
         if (copy == 1) few_x[FIRST * COLUMNS + COLUMNS - 1] += 1e-9;
         if (copy == 2) few_x[FIRST * COLUMNS] -= 1e-9;
         if (copy == 3) few_y[FIRST] += 1e-9;

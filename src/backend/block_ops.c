@@ -276,7 +276,8 @@ static void norm_backward(const xb_run *run, const xb_layer *last, xb_real *dx,
 
 static bool deals(const xb_run *run, const xb_layer *last)
 {
-    for (int flips = 0; flips <= (run->estimator == XB_ESTIMATOR_FLIPOUT); flips++) {
+    const int ways = run->estimator == XB_ESTIMATOR_FLIPOUT ? 2 : 1; /* flipped too */
+    for (int flips = 0; flips < ways; flips++) {
         const block_job job = sizes_of(run, last, flips);
         const xb_split split = split_of(&job);
         if (!xb_crew_fits(&split, run->batch)) return false;
