@@ -112,9 +112,9 @@ DRAW = """
     void xb_py_conv_forward(const xb_ctx *ctx, xb_py_conv *p);
     void xb_py_conv_backward(const xb_ctx *ctx, xb_py_conv *p);
     void xb_py_pool_forward(const xb_ctx *ctx, uintptr_t y, uintptr_t place, uintptr_t x,
-                            const int64_t sides[4], int64_t size);
+                            const int64_t sides[4], const int64_t window[2]);
     void xb_py_pool_backward(const xb_ctx *ctx, uintptr_t dx, uintptr_t dy, uintptr_t place,
-                             const int64_t sides[4], int64_t size);
+                             const int64_t sides[4], const int64_t window[2]);
 """
 
 

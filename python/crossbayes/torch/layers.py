@@ -238,7 +238,7 @@ class ImagePool(nn.MaxPool2d):
         if noise is not None and noise.fused:
             size = pools.size_of(self, x)
             if size:
-                return pools.Pool.apply(x, size)
+                return pools.Pool.apply(x, (size, size))
         y = super().forward(x)
         if isinstance(y, Tensor) and y.requires_grad and y.dim() == 4 and not y.is_contiguous():
             y.register_hook(_channels_last)
@@ -246,6 +246,24 @@ class ImagePool(nn.MaxPool2d):
 
     def _get_name(self) -> str:
         return "MaxPool2d"
+
+
+class SeriesPool(nn.MaxPool1d):
+    """``nn.MaxPool1d`` of series with their channels last, pooled in C; made by
+    :func:`bayesian`."""
+
+    @apart
+    def forward(self, x: Tensor) -> Any:
+        noise = getattr(self, "noise", None)
+        if noise is not None and noise.fused and type(x) is Tensor and x.dim() == 3:
+            images = x.unsqueeze(2)
+            size = pools.size_of(self, images)
+            if size:
+                return pools.Pool.apply(images, (1, size)).squeeze(2)
+        return super().forward(x)
+
+    def _get_name(self) -> str:
+        return "MaxPool1d"
 
 
 def _channels_last(gradient: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from crossbayes.laws import Law
 from crossbayes.models import Model
 from crossbayes.torch import passes
 from crossbayes.torch.compiled import apart
-from crossbayes.torch.layers import ImagePool, NoisyConv, NoisyLayer, NoisyLinear
+from crossbayes.torch.layers import ImagePool, NoisyConv, NoisyLayer, NoisyLinear, SeriesPool
 from crossbayes.torch.noise import Noise
 
 _KINDS: dict[type, Any] = {nn.Linear: NoisyLinear, nn.Conv1d: NoisyConv, nn.Conv2d: NoisyConv}
@@ -70,6 +70,8 @@ def bayesian(
             layer.__class__ = NoisySequential
         if type(layer) is nn.MaxPool2d:
             layer.__class__, layer.noise = ImagePool, noise
+        if type(layer) is nn.MaxPool1d:
+            layer.__class__, layer.noise = SeriesPool, noise
     return made
 
 

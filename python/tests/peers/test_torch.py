@@ -428,17 +428,21 @@ def test_pooled_images_have_the_gradient_of_pytorch():
 
 @pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("channels", [5, 16, 37])
-def test_pooling_in_c_is_that_of_pytorch(size, channels):
+@pytest.mark.parametrize("series", [False, True])
+def test_pooling_in_c_is_that_of_pytorch(size, channels, series):
     """Equal values, NaN and infinities too, and edges that no window has."""
     torch.manual_seed(7)
-    x = torch.randn(3, channels, 8, 11).round().contiguous(memory_format=torch.channels_last)
+    sides, plain_pool = ((11,), nn.MaxPool1d) if series else ((8, 11), nn.MaxPool2d)
+    x = torch.randn(3, *sides, channels).round().movedim(-1, 1)
     for value in (math.nan, math.inf, -math.inf):
         x[torch.rand(x.shape) < 0.05] = value
     x[1] = -math.inf
     x.requires_grad_()
-    pool = xt.bayesian(nn.Sequential(nn.Conv2d(1, 1, 1), nn.MaxPool2d(size)))[1]
-    y, plain = pool(x), nn.functional.max_pool2d(x, size)
-    assert "Pool" in y.grad_fn.name() and "MaxPool" not in y.grad_fn.name()
+    pool = xt.bayesian(nn.Sequential(nn.Conv2d(1, 1, 1), plain_pool(size)))[1]
+    y, plain = pool(x), plain_pool(size)(x)
+    made = y.grad_fn.next_functions[0][0] if series else y.grad_fn
+    assert "Pool" in made.name() and "MaxPool" not in made.name()
+    assert repr(pool) == repr(plain_pool(size))
     torch.testing.assert_close(y, plain, rtol=0, atol=0, equal_nan=True)
     dy = torch.randn_like(y)
     (ours,) = torch.autograd.grad(y, x, dy, retain_graph=True)
