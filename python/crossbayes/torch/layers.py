@@ -249,8 +249,10 @@ class ImagePool(nn.MaxPool2d):
 
 
 class SeriesPool(nn.MaxPool1d):
-    """``nn.MaxPool1d`` of series with their channels last, pooled in C; made by
-    :func:`bayesian`."""
+    """``nn.MaxPool1d`` of series with their channels last; made by :func:`bayesian`.
+
+    Convolutions with noise give such series. Windows that lie side by side are pooled in C.
+    """
 
     @apart
     def forward(self, x: Tensor) -> Any:
