@@ -130,6 +130,7 @@ static void wrong_tables_are_refused(void **state)
     xb_table *t = NULL;
     assert_int_equal(xb_table_create(ctx, &t, "t", 1, 3, twice), XB_E_ARGUMENT);
     assert_int_equal(xb_table_create(ctx, &t, "t", 1, 2, empty), XB_E_ARGUMENT);
+    assert_string_equal(xb_ctx_message(ctx), "column 2 of a table has no name");
     assert_int_equal(xb_table_create(ctx, &t, "t", -1, 1, names), XB_E_ARGUMENT);
     assert_int_equal(xb_table_create(ctx, &t, "t", 1, 0, names), XB_E_ARGUMENT);
     assert_int_equal(xb_table_create(ctx, &t, "t", INT64_MAX, 2, names), XB_E_ARGUMENT);
