@@ -152,6 +152,12 @@ bool xb_backend_reads_suit(const xb_analog *analog);
 xb_status xb_backend_reads(xb_ctx *ctx, double *value, const xb_analog *analog,
                            const float *x, int64_t n, int64_t first, int64_t count);
 
+/* ---- reads.c: progress of long reads */
+
+/* The number of reads of so many rows between two progress events. */
+int64_t xb_reads_between(const xb_analog *analog, int64_t rows);
+xb_status xb_reads_tell(xb_ctx *ctx, int64_t done, int64_t total);
+
 /* ---- forget.c: noise of successive reads */
 
 /* Operation q in an input's sequence of operations: it belongs to read q / each and is

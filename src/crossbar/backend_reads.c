@@ -260,12 +260,16 @@ static const float *run_layers(backend_read *r)
     return x;
 }
 
+/* Reads are counted for all rows: `before` are those of earlier rows, of `total`. */
 static xb_status read_rows(xb_ctx *ctx, backend_read *r, double *value, int64_t wide,
-                           int64_t first, int64_t count)
+                           int64_t first, int64_t count, int64_t before, int64_t total)
 {
     const xb_model *m = r->analog->model;
     const int64_t outputs = xb_model_outputs(m), rows = r->run.batch;
+    const int64_t part = xb_reads_between(r->analog, rows);
     for (int64_t s = 0; s < count; s++, value += wide) {
+        const int64_t done = before + s;
+        if (done > 0 && s % part == 0) XB_TRY(xb_reads_tell(ctx, done, total));
         draw_weights(r, first + s, s > 0);
         r->backend->get(r->backend, r->out, run_layers(r),
                         rows * outputs * (int64_t)sizeof *r->out);
@@ -283,10 +287,14 @@ xb_status xb_backend_reads(xb_ctx *ctx, double *value, const xb_analog *analog,
     backend_read r;
     xb_status status = open_read(ctx, &r, analog);
     const int64_t most = r.run.batch;
+    const int64_t total = status == XB_OK ? (n + most - 1) / most * count : 0;
+    int64_t before = 0;
     for (int64_t row = 0; row < n && status == XB_OK; row += most) {
         r.run.batch = n - row < most ? n - row : most;
         put(&r, r.x, x + row * m->features, r.run.batch * m->features);
-        status = read_rows(ctx, &r, value + row * outputs, n * outputs, first, count);
+        status = read_rows(ctx, &r, value + row * outputs, n * outputs, first, count,
+                           before, total);
+        before += count;
     }
     close_read(&r);
     return status;

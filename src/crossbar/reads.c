@@ -17,9 +17,15 @@
 enum { REMEMBERED = 32, HELD = 256 };
 
 /* Weights times rows times reads between progress events, a fraction of a second; and the
- * smallest such part of a piece, in the least numbers above.
- */
+ * smallest such part of a piece, in the least numbers above. */
 enum { PART_WORK = 1 << 28, LEAST_PARTS = 8 };
+
+int64_t xb_reads_between(const xb_analog *analog, int64_t rows)
+{
+    const int64_t weights = xb_net_param_count(analog->model->net);
+    const double reads = PART_WORK / ((double)weights * (double)(rows + 1));
+    return reads > 1 ? (int64_t)reads : 1;
+}
 
 static int64_t least_of(const xb_analog *analog)
 {
@@ -60,13 +66,16 @@ static void run_piece(void *arg, int64_t piece)
     }
 }
 
-/* Reads between two progress events. */
+xb_status xb_reads_tell(xb_ctx *ctx, int64_t done, int64_t total)
+{
+    return xb_progress_tell(ctx, "reading the array", done, total);
+}
+
 static int64_t part_of(const read_job *job)
 {
-    const int64_t weights = xb_net_param_count(job->analog->model->net);
     const int64_t least = LEAST_PARTS * least_of(job->analog) * job->pieces;
-    const double reads = PART_WORK / ((double)weights * (double)(job->n + 1));
-    return reads > (double)least ? (int64_t)reads : least;
+    const int64_t reads = xb_reads_between(job->analog, job->n);
+    return reads > least ? reads : least;
 }
 
 /* All reads, part by part, so that a listener can stop them. */
@@ -80,8 +89,7 @@ static xb_status run_parts(xb_ctx *ctx, const read_job *whole)
         job.count = left < part ? left : part;
         job.value += done * whole->n * whole->outputs;
         xb_parallel_for(ctx, job.pieces, run_piece, &job);
-        if (left > part)
-            XB_TRY(xb_progress_tell(ctx, "reading the array", done + part, whole->count));
+        if (left > part) XB_TRY(xb_reads_tell(ctx, done + part, whole->count));
     }
     return XB_OK;
 }
