@@ -40,6 +40,17 @@ static void read_numbers(const cli_args *a, xb_train_options *o)
     o->prior_by_fan = o->prior_by_fan && !cli_flag(a, "prior-as-is");
 }
 
+/* A prior, or how its scale is found. */
+static xb_status read_prior(xb_ctx *ctx, xb_train_options *o, const char *text)
+{
+    for (int i = XB_PRIOR_SCALE_AUTO; i <= XB_PRIOR_SCALE_FITTED; i++)
+        if (strcmp(text, xb_prior_scale_name((xb_prior_scale)i)) == 0) {
+            o->prior_scale = (xb_prior_scale)i;
+            return XB_OK;
+        }
+    return xb_prior_parse(ctx, &o->prior, text);
+}
+
 static xb_status read_texts(cli_session *s, xb_train_options *o)
 {
     const cli_args *a = &s->args;
@@ -60,9 +71,7 @@ static xb_status read_texts(cli_session *s, xb_train_options *o)
         status = xb_estimator_parse(s->ctx, &estimator, wanted);
         o->estimator = (int)estimator;
     }
-    o->fit_prior = strcmp(cli_text(a, "prior", ""), "fitted") == 0;
-    if (status == XB_OK && cli_flag(a, "prior") && !o->fit_prior)
-        status = xb_prior_parse(s->ctx, &o->prior, cli_text(a, "prior", NULL));
+    if (status == XB_OK) status = read_prior(s->ctx, o, cli_text(a, "prior", "auto"));
     if (status == XB_OK && cli_flag(a, "sigma-transform"))
         status = xb_sigma_transform_parse(s->ctx, &o->sigma_transform,
                                           cli_text(a, "sigma-transform", NULL));
@@ -336,8 +345,9 @@ static const cli_option options[] = {
      0, 1e6},
 
     {"prior", 0, CLI_TEXT, "PRIOR",
-     "prior of a random weight (crossbayes help prior); fitted: its scale is chosen by"
-     " cross-validation [normal:sd=1; for classes sd=5]",
+     "prior of a random weight (crossbayes help prior), or how the scale of a normal one"
+     " is found: fitted, by cross-validation; standard, sd=1, for classes sd=5; auto,"
+     " fitted if the net is chosen for a table of at most 10,000 rows [auto]",
      0, 0},
     {"prior-as-is", 0, CLI_FLAG, NULL,
      "use the prior's scale unchanged instead of adapting it to a unit's number of"

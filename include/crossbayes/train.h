@@ -80,6 +80,22 @@ typedef enum xb_skewed {
 XB_API const char *xb_skewed_name(xb_skewed s); /* "auto", "keep", "log" */
 XB_API xb_status xb_skewed_parse(xb_ctx *ctx, xb_skewed *out, const char *text);
 
+/* How the scale of the prior is found if it is normal, adapted to the number of inputs,
+ * and has no scale of its own (V23). */
+typedef enum xb_prior_scale {
+    XB_PRIOR_SCALE_AUTO = 0, /* xb_train without a net, for a table of 20 to 10,000 rows:
+                                by cross-validation on two of four parts; kept at the
+                                standard one without clear evidence. Else the standard
+                                one */
+    XB_PRIOR_SCALE_STANDARD, /* 1, for classes 5 */
+    XB_PRIOR_SCALE_FITTED    /* xb_train, for any table and net: the scale that predicts
+                                all four parts best */
+} xb_prior_scale;
+
+XB_API const char *xb_prior_scale_name(
+    xb_prior_scale s); /* "auto", "standard", "fitted" */
+XB_API xb_status xb_prior_scale_parse(xb_ctx *ctx, xb_prior_scale *out, const char *text);
+
 /* What an array does to a net, for training (maths V60, V61): converters around its
  * linear layers, kernels on few levels with a programming error, a smallest width. All 0:
  * no effect. xb_array_training() fills it for an array. A frozen value. */
@@ -181,8 +197,7 @@ typedef struct xb_train_options {
                          repeat another row, in every column and in a target of many
                          different values, only the first is learnt from (V22); true: all
                          of them */
-    bool fit_prior; /* xb_train: true: the scale of the normal prior is fitted to a table
-                       by cross-validation (V23); prior is left as it is by default */
+    xb_prior_scale prior_scale;
 } xb_train_options;
 
 /* The numbers of members that xb_train uses if members is 0 (docs/ensembles.md shows
@@ -259,8 +274,8 @@ XB_API int64_t xb_train_report_likelihood_find(const xb_train_report *report,
                                                const char *name); /* -1: none */
 XB_API xb_estimate xb_train_report_likelihood_f(const xb_train_report *report, int64_t i);
 XB_API double xb_train_report_likelihood_score(const xb_train_report *report, int64_t i);
-/* The scale that fit_prior found, "normal:sd=2: log density -0.31 per row in
- * cross-validation, -0.35 with sd=1"; NULL: the prior was not fitted. */
+/* The scale that cross-validation found, "normal:sd=2: log density -0.31 per row in
+ * cross-validation, -0.35 with sd=1"; NULL: the prior's scale was not fitted. */
 XB_API const char *xb_train_report_prior_reason(const xb_train_report *report);
 XB_API const char *xb_train_report_likelihood_reason(const xb_train_report *report);
 

@@ -106,9 +106,8 @@ def _options_of(settings: dict[str, Any], session: Session, keep: list[Any]) -> 
         given.pop("rate", None)
     estimator = given.pop("estimator", None)
     span = given.pop("target_range", None)
-    if given.get("prior") == "fitted":
-        given.pop("prior")
-        given["fit_prior"] = True
+    if given.get("prior") in ("auto", "standard", "fitted"):
+        given["prior_scale"] = given.pop("prior")
     preset = given.pop("preset", None)
     options = _options.make("train", {}, keep)
     if preset is not None:
@@ -211,8 +210,8 @@ def train(
 
     ``gp``: adds a Gaussian process over the inputs, which widens intervals away from the
     training rows; the value, e.g. 0.25, is its length scale in standard deviations of a
-    column times the square root of the number of columns. ``prior="fitted"``: the scale of the
-    prior is chosen by cross-validation. ``cells`` (three, pair, ...): each
+    column times the square root of the number of columns. ``prior``: a prior, or how the scale
+    of a normal one is found (``auto``, ``standard`` or ``fitted``). ``cells`` (three, pair, ...): each
     weight is made of memory cells whose read noise is its width; with a ``device``, the
     widths are those of its traces.
 

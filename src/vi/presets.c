@@ -90,6 +90,22 @@ xb_status xb_skewed_parse(xb_ctx *ctx, xb_skewed *out, const char *text)
     return XB_OK;
 }
 
+static const char *const prior_scales[] = {"auto", "standard", "fitted"};
+
+const char *xb_prior_scale_name(xb_prior_scale s)
+{
+    return (int)s >= 0 && (int)s < XB_COUNT(prior_scales) ? prior_scales[s] : "?";
+}
+
+xb_status xb_prior_scale_parse(xb_ctx *ctx, xb_prior_scale *out, const char *text)
+{
+    int found = 0;
+    XB_TRY(xb_choice_parse(ctx, &found, "scale of the prior", text, prior_scales,
+                           XB_COUNT(prior_scales)));
+    *out = (xb_prior_scale)found;
+    return XB_OK;
+}
+
 xb_status xb_train_preset(xb_ctx *ctx, xb_train_options *opt, const char *name)
 {
     const char *names[XB_COUNT(presets)];

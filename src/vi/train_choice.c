@@ -143,7 +143,7 @@ static xb_status keep_deeper(xb_ctx *ctx, bool *won, xb_trained *first,
                                 xb_model_net_text(deeper->model), behind);
 }
 
-enum { NET_TEXT = 64 };
+enum { NET_TEXT = 64 }; /* any net that is chosen here */
 
 /* Its likelihood is that of `first` for counts, and else the one asked for, or constant
  * noise, which costs least. */
@@ -361,14 +361,22 @@ static xb_status train_together(xb_ctx *ctx, xb_trained *one, const xb_train_dat
                    : train_by_ranks(ctx, one, data, opt, report);
 }
 
-/* (V23) Fits the prior's scale for the net, the likelihood and the columns that F chooses
- * with the standard scale; they stay, because F makes wide priors too expensive. `first`
- * is that training, if there was anything to choose. */
-static xb_status fit_prior(xb_ctx *ctx, xb_fitted_prior *fitted, xb_trained *first,
-                           xb_train_options *opt, const xb_train_data *data)
+/* ---- the prior's scale (V23) */
+
+/* What is settled before the model is trained: net, likelihood and columns as F chooses
+ * them with the standard scale, and the scale. The former stay, because F makes wide
+ * priors too expensive. `first` is the training that chose them, if there was anything to
+ * choose. */
+typedef struct settled {
+    char net[NET_TEXT]; /* "": as it was given */
+    xb_likelihood likelihood;
+    xb_skewed skewed;
+    xb_fitted_prior prior;
+} settled;
+
+static xb_status settle(xb_ctx *ctx, settled *out, xb_trained *first,
+                        const xb_train_data *data, const xb_train_options *opt)
 {
-    if (!opt->fit_prior) return XB_OK;
-    XB_TRY(xb_prior_fit_check(ctx, data, opt));
     xb_train_options o = *opt;
     o.members = 1;
     o.checkpoint = NULL;
@@ -376,16 +384,47 @@ static xb_status fit_prior(xb_ctx *ctx, xb_fitted_prior *fitted, xb_trained *fir
     o.on_epoch = NULL;
     const bool open = is_open(data, &o);
     if (open || xb_likelihood_is_open(data, &o)) {
-        opt->members = xb_train_member_count(opt, open && data->classes == 0);
         XB_TRY(train_here(ctx, first, data, &o, true));
         o.net = xb_model_net_text(first->model);
         o.likelihood = xb_model_likelihood(first->model);
     }
-    XB_TRY(xb_prior_fit(ctx, fitted, data, &o));
-    opt->net = o.net;
-    opt->prior.sd = fitted->sd;
-    opt->likelihood = o.likelihood;
-    opt->skewed = o.skewed;
+    XB_TRY(xb_prior_fit(ctx, &out->prior, data, &o));
+    if (open) snprintf(out->net, sizeof out->net, "%s", o.net);
+    out->likelihood = o.likelihood;
+    out->skewed = o.skewed;
+    return XB_OK;
+}
+
+/* Every rank settles it for itself, because these trainings are short; what rank 0 has
+ * found counts, in case another rank's processor rounds differently. */
+static xb_status settle_together(xb_ctx *ctx, settled *out, xb_trained *first,
+                                 const xb_train_data *data, const xb_train_options *opt)
+{
+    xb_comm *comm = ctx->comm;
+    ctx->comm = NULL;
+    const xb_status status = settle(ctx, out, first, data, opt);
+    ctx->comm = comm;
+    XB_TRY(status);
+    xb_comm_share(comm, out, sizeof *out);
+    return xb_comm_check(ctx);
+}
+
+/* *fitted: the scale was fitted. `found` keeps the text of the net. */
+static xb_status fit_prior(xb_ctx *ctx, bool *fitted, settled *found, xb_trained *first,
+                           xb_train_options *opt, const xb_train_data *data)
+{
+    const bool open = is_open(data, opt);
+    *fitted = opt->prior_scale == XB_PRIOR_SCALE_FITTED ||
+              (open && xb_prior_fits_itself(data, opt));
+    if (!*fitted) return XB_OK;
+    XB_TRY(xb_prior_fit_check(ctx, data, opt));
+    opt->members = xb_train_member_count(opt, open && data->classes == 0);
+    XB_TRY(xb_comm_together(ctx) ? settle_together(ctx, found, first, data, opt)
+                                 : settle(ctx, found, first, data, opt));
+    if (found->net[0]) opt->net = found->net;
+    opt->prior.sd = found->prior.sd;
+    opt->likelihood = found->likelihood;
+    opt->skewed = found->skewed;
     return XB_OK;
 }
 
@@ -407,16 +446,17 @@ xb_status xb_train(xb_ctx *ctx, xb_model **out, xb_train_report **report,
     xb_distinct rows;
     XB_TRY(XB_OPTIONS_READ(ctx, train, &chosen, opt, task));
     XB_TRY(xb_distinct_rows(ctx, &rows, data, &chosen));
-    xb_fitted_prior fitted = {0};
+    settled found = {0};
+    bool fitted = false;
     xb_trained first = {0};
-    xb_status status = fit_prior(ctx, &fitted, &first, &chosen, &rows.data);
+    xb_status status = fit_prior(ctx, &fitted, &found, &first, &chosen, &rows.data);
     if (status == XB_OK)
         status = xb_comm_together(ctx)
                      ? train_together(ctx, &one, &rows.data, &chosen, report)
                      : train_here(ctx, &one, &rows.data, &chosen, report);
     free(rows.select);
     if (one.report) xb_train_report_copies(one.report, rows.copies);
-    if (one.report && chosen.fit_prior) report_fit(one.report, &fitted, &first);
+    if (one.report && fitted) report_fit(one.report, &found.prior, &first);
     xb_trained_drop(&first);
     if (status != XB_OK) {
         xb_trained_drop(&one);

@@ -100,6 +100,11 @@ static xb_status score_rows(xb_trainer *t, int64_t first, int64_t batch)
     return XB_OK;
 }
 
+double xb_trainer_held_score(const xb_trainer *t, int64_t i)
+{
+    return t->peak[i] + log(t->mass[i] / (double)t->opt.validation_draws);
+}
+
 xb_status xb_trainer_validate(xb_trainer *t, double *score)
 {
     double sum = 0;
@@ -108,8 +113,7 @@ xb_status xb_trainer_validate(xb_trainer *t, double *score)
         int64_t left = t->held - first;
         XB_TRY(score_rows(t, first, left < t->opt.batch ? left : t->opt.batch));
     }
-    for (int64_t i = 0; i < t->held; i++)
-        sum += t->peak[i] + log(t->mass[i] / (double)t->opt.validation_draws);
+    for (int64_t i = 0; i < t->held; i++) sum += xb_trainer_held_score(t, i);
     *score = sum / (double)t->held;
     return xb_comm_check(t->ctx);
 }

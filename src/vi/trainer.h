@@ -218,6 +218,7 @@ bool xb_trainer_is_sound(const xb_trainer *t);
 
 /* train_score.c */
 xb_status xb_trainer_validate(xb_trainer *t, double *score);
+double xb_trainer_held_score(const xb_trainer *t, int64_t i); /* of a row, after that */
 float xb_trainer_sigma_median(const xb_trainer *t);
 double xb_trainer_noise_sd(const xb_trainer *t);
 /* For a gaussian likelihood: the log sd of target k. */
