@@ -214,7 +214,7 @@ static cli_exit print_text(cli_session *s, const xb_law *law, const xb_rule *rul
     print_points(law, cli_get(&s->args, "cdf"), "cdf", xb_law_cdf);
     print_points(law, cli_get(&s->args, "pdf"), "pdf", xb_law_pdf);
     print_rule(rule);
-    if (goodness) cli_show_goodness(s, goodness);
+    if (goodness) cli_show_goodness(s, goodness, law);
     return CLI_DONE;
 }
 

@@ -55,7 +55,7 @@ static const cli_study_figure figures[] = {
      "The same KL divergences over the effective number of weights that share the"
      " output's variance, with the theory as a line.",
      "The same against n_eff, the number of weights that share the output: by the "
-     "theory, a KL below 1e-4 takes {device_n_eff_needed} of them."},
+     "theory, KL is below 1e-4 from n_eff {device_n_eff_needed} on."},
     {"calibration", "Calibration", "utkface", "", 0,
      "Share of test ages inside central predictive intervals over the intervals' level,"
      " for three laws, with the diagonal.",

@@ -188,13 +188,14 @@ static const bad_case bad_cases[] = {
     {"1.5;1\n2,5;1\n", "1", ":2: not a number: '2,5'"},
     {"1,5;1\n1.234,5;1\n", "1", ":2: not a number: '1.234,5'"},
     {"x\nthis text is much longer than forty characters, it is cut\n", NULL,
-     ":2: not a number: 'this text is much longer than forty char...'"},
-    {"x\n\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"
+     ":2: not a number: 'this text is much longer than forty char...' (start lines of "
+     "text above the table with #)"},
+    {"x\n1\n\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"
      "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3"
      "\xA4"
      "c\xC3\xA4zz\n",
      NULL,
-     ":2: not a number: '\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"
+     ":3: not a number: '\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"
      "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3"
      "\xA4"
      "\xC3\xA4\xC3\xA4"
@@ -231,7 +232,8 @@ static void what_is_no_text_is_refused(void **state)
     scratch s = scratch_make();
     assert_says(ctx, scratch_write(&s, "n", nul, sizeof nul - 1), binary);
     assert_says(ctx, scratch_write(&s, "u", utf16, sizeof utf16 - 1),
-                ": this is a text in UTF-16; a table of numbers was expected");
+                ": this is a text in UTF-16; a table of numbers was expected; save it as "
+                "UTF-8");
     assert_says(ctx, s.dir, ": this is a folder; a file was expected");
     assert_says(ctx, scratch_path(&s, "none"),
                 ": cannot read: No such file or directory");
