@@ -76,7 +76,7 @@ static const cli_study_figure figures[] = {
      "changes within three standard errors): the largest KL under the device's law is "
      "{device_kl} nats."},
     {"retention", "How long predictions last", "retention", "", 0,
-     "Log density lost, negative log density and coverage over the age of an array, for"
+     "Growth of the NLL, RMSE and coverage over the age of an array, for"
      " three ways to use the states of its devices, and how far each state spreads.",
      "An array that relaxes as measured on its device, {chips} chips with one standard "
      "error; the grey part lies beyond the {measured_s} s that were measured and is "
