@@ -22,7 +22,8 @@ static const cli_study_figure figures[] = {
      " device's law and a mixture, a curve for each rule.",
      "Errors of quadrature rules against their number of points: solid lines are the "
      "true errors, thin lines the paper's own measure. With 128 points the smooth rule "
-     "gives the law's KL of {device_kl} nats to within {smooth_kl_error}."},
+     "gives the law's KL of {device_kl} nats to within {smooth_kl_error}. This section "
+     "judges rules of integration, not the device."},
     {NULL, NULL, "quantile", "", 0,
      "Quantile function of the law and the errors of ways to draw from it.",
      "From uniform numbers to noise: the law's quantile function and the errors of its "
@@ -80,7 +81,7 @@ static const cli_study_figure figures[] = {
      " three ways to use the states of its devices, and how far each state spreads.",
      "An array that relaxes as measured on its device, {chips} chips with one standard "
      "error; the grey part lies beyond the {measured_s} s that were measured and is "
-     "extrapolated in the logarithm of time. Losses below 0.01 nats are drawn at 0.01."},
+     "extrapolated in the logarithm of time. Growth below 0.01 nats is drawn at 0.01."},
 };
 
 int cli_study_figure_count(void) { return CLI_COUNT_OF(figures); }
