@@ -174,8 +174,8 @@ static const bad_case bad_cases[] = {
     {"a,b\n1.5,2\n", NULL, ":1: 2 columns: a, b; choose one by name or number"},
     {"1 2 3\n", NULL, ":1: 3 columns without names; choose one by number"},
     {"1,5\n2,5\n", NULL,
-     ":1: 2 columns without names; choose one by number (decimal commas "
-     "need ';' or tabs between fields)"},
+     ":1: 2 columns without names; choose one by number (if these are "
+     "decimal commas, write points instead)"},
     {"a,b\n1,2\n", "c", ":1: no column 'c'; there are 2 columns: a, b"},
     {"a,b\n1,2\n", "3", ":1: no column '3'; there are 2 columns: a, b"},
     {"a,b\n1,2\n", "0", ":1: no column '0'; there are 2 columns: a, b"},

@@ -100,11 +100,11 @@ static xb_status which_one(const xb_csv_head *head)
     char list[LIST_MAX];
     bool perhaps_decimal =
         !head->names && head->dialect.separator == ',' && head->dialect.columns == 2;
-    return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: %s; choose one by %s%s", head->file,
-                   (long long)head->line, list_columns(list, head),
-                   head->names ? "name or number" : "number",
-                   perhaps_decimal ? " (decimal commas need ';' or tabs between fields)"
-                                   : "");
+    return xb_fail(
+        head->ctx, XB_E_INPUT, "%s:%lld: %s; choose one by %s%s", head->file,
+        (long long)head->line, list_columns(list, head),
+        head->names ? "name or number" : "number",
+        perhaps_decimal ? " (if these are decimal commas, write points instead)" : "");
 }
 
 static xb_status no_column(const xb_csv_head *head, const char *wanted, const char *why)
