@@ -273,9 +273,10 @@ static void explain(FILE *out)
         "covers for_array=0,1.\n"
         "\nCONDITION is SCORE<=LIMIT or SCORE>=LIMIT, up to three of them separated by "
         "commas.\nLIMIT is a number; with a sign it is relative to the digital model's "
-        "score: nll<=+2%%,\nnll<=+0.05, rmse<=4.5, coverage95>=0.93. Scores of models of "
-        "numbers are nll, rmse and\ncoverage95; scores of classifiers are nll, accuracy "
-        "and brier.\n");
+        "score: nll<=+2%%,\nnll<=+0.05, rmse<=4.5, coverage95>=0.93. Scores for a target "
+        "of "
+        "numbers are nll, rmse\nand coverage95; scores for classes are nll, accuracy and "
+        "brier.\n");
 }
 
 static const cli_option options[] = {

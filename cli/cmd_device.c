@@ -28,14 +28,14 @@ static const struct {
     const char *option, *what;
     const char *names[4];
 } known[COLUMNS] = {
-    [CELL] = {"cell", "which cell was read", {"cell", "device", "cell_id", NULL}},
-    [STATE] = {"state", "the state it was programmed to", {"level", "state", NULL}},
+    [CELL] = {"cell", "the cell", {"cell", "device", "cell_id", NULL}},
+    [STATE] = {"state", "the programmed state", {"level", "state", NULL}},
     [TIME] = {"time",
               "the time since programming",
               {"nominal_time_s", "time_s", "time", NULL}},
     [VALUE] = {"value", "the conductance", {"conductance_S", "conductance", "g", NULL}},
     [PROGRAMMED] = {"programmed",
-                    "what was programmed",
+                    "the programmed conductance",
                     {"programmed_S", "programmed", NULL}},
 };
 
@@ -75,8 +75,8 @@ static cli_exit no_column(cli_session *s, const xb_frame *frame, const char *pat
                         given, known[c].option, names);
     return cli_fail(
         s, CLI_USAGE,
-        "%s: no column says %s: name it with --%s COLUMN%s; the columns are %s", path,
-        known[c].what, known[c].option,
+        "%s: found no column with %s: name it with --%s COLUMN%s; the columns are %s",
+        path, known[c].what, known[c].option,
         c == CELL ? ", or the samples of a trace with --column" : "", names);
 }
 
@@ -132,10 +132,10 @@ static cli_exit measure(cli_session *s, xb_device **out, const xb_frame *frame,
 
 /* ---- output */
 
-/* One line per state: the programmed value, the spread at three times, and the shift at
- * the last.
+/* One line per state: the programmed value and its error, the spread at three times, and
+ * the shift at the last.
  */
-enum { SHOWN_TIMES = 3, SHOWN_STATES = 12, FIRST_SPREAD = 3 };
+enum { SHOWN_TIMES = 3, SHOWN_STATES = 12, FIRST_SPREAD = 4 };
 
 typedef struct shown {
     const xb_device *device;
@@ -156,7 +156,7 @@ static int choose_evenly(int64_t *out, int count, int64_t n)
 
 static void header_cell(const shown *v, int column, char *out, size_t size)
 {
-    static const char *const first[] = {"state", "cells", "programmed"};
+    static const char *const first[] = {"state", "cells", "programmed", "program error"};
     if (column < FIRST_SPREAD) {
         snprintf(out, size, "%s", first[column]);
         return;
@@ -175,8 +175,8 @@ static void body_cell(const shown *v, int row, int column, char *out, size_t siz
     const bool spread = column < FIRST_SPREAD + v->times;
     if (column == 0) snprintf(out, size, "%g", state.label);
     if (column == 1) snprintf(out, size, "%lld", (long long)state.cells);
-    if (column == 2)
-        cli_format_error(out, size, state.conductance / unit, state.error / unit);
+    if (column == 2) snprintf(out, size, "%.3g", state.conductance / unit);
+    if (column == 3) snprintf(out, size, "%.2g", state.error / unit);
     if (column < FIRST_SPREAD) return;
     const int64_t time = v->time[spread ? column - FIRST_SPREAD : v->times - 1];
     const xb_device_move m = xb_device_move_at(v->device, v->state[row], time);
@@ -236,11 +236,18 @@ static void show_relaxation(const xb_device *d, const char *source)
                (long long)xb_device_states_left_out(d),
                xb_plural(xb_device_states_left_out(d), "state", "states"),
                (long long)xb_device_cells_left_out(d));
-    printf("\n  how far cells have moved from the programmed value, %s\n", v.unit.text);
+    printf("\n  conductances, and how far cells have moved after programming, %s\n",
+           v.unit.text);
     cli_print_grid(v.states + 1, FIRST_SPREAD + v.times + 1, grid_cell, &v);
     if (v.states < last + 1)
         printf("  %d of %lld states are shown; the file has all\n", v.states,
                (long long)last + 1);
+    printf("\n");
+    cli_print_words(
+        "program error: standard deviation of the programmed conductances; spread and "
+        "shift: standard deviation and mean of how far cells have moved; ±: "
+        "one standard error",
+        2, false);
     /* All states are alike. */
     if (cli_device_extreme(d, -1) == cli_device_extreme(d, 1)) return;
     printf("\n");

@@ -214,7 +214,7 @@ static cli_exit print_text(cli_session *s, const xb_law *law, const xb_rule *rul
     print_points(law, cli_get(&s->args, "cdf"), "cdf", xb_law_cdf);
     print_points(law, cli_get(&s->args, "pdf"), "pdf", xb_law_pdf);
     print_rule(rule);
-    if (goodness) cli_show_goodness(s, goodness);
+    if (goodness) cli_show_goodness(s, goodness, law);
     return CLI_DONE;
 }
 
@@ -251,10 +251,13 @@ static const cli_option options[] = {
      "quantile of each probability U; for the upper tail write e.g. 1-1e-20", 0, 0},
     {"cdf", 0, CLI_NUMBERS, "X,..", "probability below X, for each X", 0, 0},
     {"pdf", 0, CLI_NUMBERS, "X,..", "density at X, for each X", 0, 0},
-    {"rule", 0, CLI_COUNT, "N", "Gauss rule of N points with the law as weight", 1,
+    {"rule", 0, CLI_COUNT, "N",
+     "Gauss quadrature rule of N points, with the law as its weight function", 1,
      XB_RULE_MAX},
     {"samples", 0, CLI_PATH, "FILE",
-     "file of measured samples to test the law against; offset and scale are those of "
+     "file of measured samples to test the law against, not those it was fitted to; "
+     "offset "
+     "and scale are those of "
      "the law file, 0 and 1 for a family",
      0, 0},
     {"column", 'c', CLI_TEXT, "COLUMN", "column of the samples, by name or number from 1",

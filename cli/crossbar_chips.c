@@ -158,15 +158,16 @@ static void show_effects(const cli_case *cases, int count)
     if (show_several(cases, count, "effect alone"))
         printf("\n  effects not listed here are the same on all chips\n");
     else
-        printf("  each effect alone was read on the first chip; --chips N reads it on N "
-               "chips\n");
+        printf(
+            "  each effect alone is scored on the first chip; --chips N scores it on N "
+            "chips\n");
 }
 
 void cli_show_sweep_chips(const cli_case *cases, int count, const char *key)
 {
     if (count < 1 || !show_several(cases, count, key)) return;
-    printf("\n  above: the first chip; here: mean ± standard error over %lld chips, and "
-           "quantiles\n",
+    printf("\n  first table of the sweep: the first chip; second table: mean ± standard\n"
+           "  error and quantiles over %lld chips\n",
            (long long)xb_chips_count(cases[count - 1].chips));
 }
 

@@ -67,14 +67,24 @@ static xb_status make_table(xb_ctx *ctx, xb_table **out, const xb_design *d)
 
 /* ---- the page */
 
+/* Says why no design was chosen: none keeps the condition, or the best one may. */
+static void add_failure(xb_page *page, const xb_design *d, const char *keep)
+{
+    const int64_t best = xb_design_best(d);
+    const bool open = best >= 0 && xb_design_at(d, best).kept == XB_KEPT_UNRESOLVED;
+    char why[1024], text[sizeof why + 1];
+    cli_design_why(why, sizeof why, d, keep);
+    snprintf(text, sizeof text, "%c%s.", why[0] - 'a' + 'A', why + 1);
+    xb_page_finding(page, &(xb_finding){open ? XB_FINDING_UNCLEAR : XB_FINDING_DIFFERS,
+                                        open ? "cannot tell" : "not reachable", text});
+}
+
 static void add_finding(xb_page *page, const xb_design *d, const char *keep)
 {
     const int64_t i = xb_design_chosen(d);
     char text[1024], what[512], energy[64], time[64], loss[64];
     if (i < 0) {
-        cli_design_why(text, sizeof text, d, keep);
-        text[0] = 'N';
-        xb_page_finding(page, &(xb_finding){XB_FINDING_DIFFERS, "not reachable", text});
+        add_failure(page, d, keep);
         return;
     }
     const xb_design_point p = xb_design_confirmed(d);

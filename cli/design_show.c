@@ -136,8 +136,8 @@ static void show_saved(const xb_design *d)
         if (xb_design_space_axis_find(xb_design_axes(d), keys[k]) < 0) continue;
         bits_text(plain, sizeof plain, fewest_bits(d, keys[k], 0));
         bits_text(aware, sizeof aware, fewest_bits(d, keys[k], 1));
-        printf("  fewest %s that keep it: %s trained without the array, %s trained for"
-               " it\n",
+        printf("  smallest %s that keeps the condition: %s if trained without the array,"
+               " %s if trained for it\n",
                keys[k], plain, aware);
     }
 }

@@ -52,10 +52,12 @@ static cli_exit read_all(cli_session *s, recordings *r, int campaign)
     for (int64_t i = 0; i < r->n && code == CLI_DONE; i++)
         for (int64_t k = 0; k < i; k++)
             if (r->each[i].label == r->each[k].label)
-                return cli_fail(s, CLI_USAGE,
-                                "%s and %s both name state %g: the last number in a "
-                                "file's name is its state; rename one of them",
-                                r->each[k].source, r->each[i].source, r->each[i].label);
+                return cli_fail(
+                    s, CLI_USAGE,
+                    "%s and %s are both state %g: a trace's state is the last "
+                    "number in its file's name, or without one its place "
+                    "in the command, from 0; rename one of them",
+                    r->each[k].source, r->each[i].source, r->each[i].label);
     return code;
 }
 

@@ -38,7 +38,15 @@ static void print_test(const char *name, const char *symbol, double value, doubl
     printf("  %-20s%s %.4g, p %s\n", name, symbol, value, text);
 }
 
-void cli_show_goodness(const cli_session *s, const xb_goodness_result *r)
+/* Whether the law lies where its family has it, as without a fit. */
+static bool is_unplaced(const xb_law *law)
+{
+    const xb_law_place place = xb_law_placement(law);
+    return place.offset == 0 && place.scale == 1;
+}
+
+void cli_show_goodness(const cli_session *s, const xb_goodness_result *r,
+                       const xb_law *law)
 {
     const xb_fit_sample *x = xb_goodness_result_sample(r);
     const double level =
@@ -62,6 +70,10 @@ void cli_show_goodness(const cli_session *s, const xb_goodness_result *r)
         printf("  The law fits: both p-values are above %g.\n", level);
     else
         printf("  The law does not fit: a p-value is %g or less.\n", level);
+    if (!xb_goodness_result_fits(r) && is_unplaced(law))
+        printf(
+            "  The samples are tested as they are: this law has offset 0 and scale 1.\n"
+            "  `crossbayes fit` also finds the offset and the scale of a family.\n");
 }
 
 json_t *cli_goodness_json(const cli_session *s, const xb_goodness_result *r)

@@ -22,7 +22,8 @@ static const cli_study_figure figures[] = {
      " device's law and a mixture, a curve for each rule.",
      "Errors of quadrature rules against their number of points: solid lines are the "
      "true errors, thin lines the paper's own measure. With 128 points the smooth rule "
-     "gives the law's KL of {device_kl} nats to within {smooth_kl_error}."},
+     "gives the law's KL of {device_kl} nats to within {smooth_kl_error}. This section "
+     "judges rules of integration, not the device."},
     {NULL, NULL, "quantile", "", 0,
      "Quantile function of the law and the errors of ways to draw from it.",
      "From uniform numbers to noise: the law's quantile function and the errors of its "
@@ -55,7 +56,7 @@ static const cli_study_figure figures[] = {
      "The same KL divergences over the effective number of weights that share the"
      " output's variance, with the theory as a line.",
      "The same against n_eff, the number of weights that share the output: by the "
-     "theory, a KL below 1e-4 takes {device_n_eff_needed} of them."},
+     "theory, KL is below 1e-4 from n_eff {device_n_eff_needed} on."},
     {"calibration", "Calibration", "utkface", "", 0,
      "Share of test ages inside central predictive intervals over the intervals' level,"
      " for three laws, with the diagonal.",
@@ -76,11 +77,11 @@ static const cli_study_figure figures[] = {
      "changes within three standard errors): the largest KL under the device's law is "
      "{device_kl} nats."},
     {"retention", "How long predictions last", "retention", "", 0,
-     "Log density lost, negative log density and coverage over the age of an array, for"
+     "Growth of the NLL, RMSE and coverage over the age of an array, for"
      " three ways to use the states of its devices, and how far each state spreads.",
      "An array that relaxes as measured on its device, {chips} chips with one standard "
      "error; the grey part lies beyond the {measured_s} s that were measured and is "
-     "extrapolated in the logarithm of time. Losses below 0.01 nats are drawn at 0.01."},
+     "extrapolated in the logarithm of time. Growth below 0.01 nats is drawn at 0.01."},
 };
 
 int cli_study_figure_count(void) { return CLI_COUNT_OF(figures); }

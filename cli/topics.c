@@ -147,6 +147,10 @@ static void print_array(FILE *out)
         "an effect off. --set KEY=X changes one number, --sweep KEY=A:B scores a\n"
         "range of them; there a key may have - in place of _.\n"
         "\n"
+        "Mean devices hold the mean of a weight, two of them unless a key says "
+        "otherwise;\n"
+        "a noise device adds its noise, whose standard deviation is its width.\n"
+        "\n"
         "Keys:\n");
     print_keys(out);
     fprintf(out, "\nFurther keys of FILE.json:\n");
@@ -234,6 +238,5 @@ void cli_topic_print(FILE *out, const cli_topic *topic, bool is_command)
 {
     topic->print(out);
     cli_help_example(out, topic->example);
-    if (is_command)
-        fprintf(out, "\nThe command of that name: crossbayes %s --help\n", topic->name);
+    if (is_command) fprintf(out, "\nSee also: crossbayes %s --help\n", topic->name);
 }

@@ -72,6 +72,32 @@ static void what_cannot_be_reached_is_told(void **state)
     assert_non_null(strstr(said, "where the digital model has "));
     assert_non_null(strstr(out_text, "front of energy"));
     run_shell("test -s found/design.html -a ! -e found/array.json");
+    run_shell("grep -q 'None of 6 designs keeps' found/design.html");
+    run_shell("grep -q 'not reachable' found/design.html");
+}
+
+/* A limit at the best score itself: the page must not say that nothing reaches it. */
+static void what_may_be_reached_is_not_refused(void **state)
+{
+    (void)state;
+    make_model();
+    run("design m.safetensors xy.csv --array mtj" SPACE " --keep 'nll<=-5000%' --json");
+    json_t *root = json_loads(out_text, 0, NULL);
+    const json_t *designs = json_object_get(root, "designs");
+    double best = INFINITY;
+    for (size_t i = 0; i < json_array_size(designs); i++)
+        if (flag(json_array_get(designs, i), "finalist"))
+            best = fmin(best, number(json_array_get(designs, i), "score"));
+    json_decref(root);
+    char line[256];
+    snprintf(line, sizeof line,
+             "design m.safetensors xy.csv --array mtj" SPACE
+             " --keep 'nll<=%.17g' -o open",
+             best);
+    assert_int_equal(run(line), 1);
+    assert_non_null(strstr(err_text, "cannot tell whether one of 6 designs keeps"));
+    run_shell("grep -q 'Cannot tell whether one of 6 designs keeps' open/design.html");
+    run_shell("! grep -q 'not reachable' open/design.html");
 }
 
 static void bad_designs_are_one_line(void **state)
@@ -191,6 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_design_is_chosen),
         cmocka_unit_test(what_cannot_be_reached_is_told),
+        cmocka_unit_test(what_may_be_reached_is_not_refused),
         cmocka_unit_test(bad_designs_are_one_line),
         cmocka_unit_test(models_are_trained_again),
         cmocka_unit_test(nets_are_trained_for_arrays),

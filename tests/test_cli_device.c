@@ -126,7 +126,7 @@ static void mistakes_are_one_line(void **state)
     run_badly("device one.csv --min-cells 30 -o x.json", "no state has 30 cells");
     run_badly("device level1.csv back.csv -o x.json", "back.csv: column 't'");
     run_badly("device level1.csv below3.csv -o x.json", "the mean of the trace is -");
-    run_badly("device level1.csv other1.csv -o x.json", "both name state 1");
+    run_badly("device level1.csv other1.csv -o x.json", "are both state 1");
     run_badly("device cells.csv negative.csv -o x.json", "expected at most one");
     run_badly("device level1.csv none.csv -o x.json", "none.csv");
     run_badly("crossbar m.safetensors xy.csv --device half.json --age 1s", "half.json");

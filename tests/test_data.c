@@ -174,8 +174,8 @@ static const bad_case bad_cases[] = {
     {"a,b\n1.5,2\n", NULL, ":1: 2 columns: a, b; choose one by name or number"},
     {"1 2 3\n", NULL, ":1: 3 columns without names; choose one by number"},
     {"1,5\n2,5\n", NULL,
-     ":1: 2 columns without names; choose one by number (decimal commas "
-     "need ';' or tabs between fields)"},
+     ":1: 2 columns without names; choose one by number (if these are "
+     "decimal commas, write points instead)"},
     {"a,b\n1,2\n", "c", ":1: no column 'c'; there are 2 columns: a, b"},
     {"a,b\n1,2\n", "3", ":1: no column '3'; there are 2 columns: a, b"},
     {"a,b\n1,2\n", "0", ":1: no column '0'; there are 2 columns: a, b"},
@@ -188,13 +188,14 @@ static const bad_case bad_cases[] = {
     {"1.5;1\n2,5;1\n", "1", ":2: not a number: '2,5'"},
     {"1,5;1\n1.234,5;1\n", "1", ":2: not a number: '1.234,5'"},
     {"x\nthis text is much longer than forty characters, it is cut\n", NULL,
-     ":2: not a number: 'this text is much longer than forty char...'"},
-    {"x\n\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"
+     ":2: not a number: 'this text is much longer than forty char...' (start lines of "
+     "text above the table with #)"},
+    {"x\n1\n\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"
      "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3"
      "\xA4"
      "c\xC3\xA4zz\n",
      NULL,
-     ":2: not a number: '\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"
+     ":3: not a number: '\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"
      "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3"
      "\xA4"
      "\xC3\xA4\xC3\xA4"
@@ -231,7 +232,8 @@ static void what_is_no_text_is_refused(void **state)
     scratch s = scratch_make();
     assert_says(ctx, scratch_write(&s, "n", nul, sizeof nul - 1), binary);
     assert_says(ctx, scratch_write(&s, "u", utf16, sizeof utf16 - 1),
-                ": this is a text in UTF-16; a table of numbers was expected");
+                ": this is a text in UTF-16; a table of numbers was expected; save it as "
+                "UTF-8");
     assert_says(ctx, s.dir, ": this is a folder; a file was expected");
     assert_says(ctx, scratch_path(&s, "none"),
                 ": cannot read: No such file or directory");

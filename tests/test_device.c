@@ -249,7 +249,7 @@ static void what_cannot_be_is_refused(void **state)
         {reprogrammed, "programmed to another state"},
         {no_rows, "no readings"},
         {one_cell, "no state has 20 cells"},
-        {no_first, "no reading at time 0"},
+        {no_first, "neither a reading at time 0"},
         {only_first, "all readings are at time 0"},
         {all_equal, "moved by the same"},
         {many_times, "more than 64 different times"},

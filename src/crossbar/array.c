@@ -80,7 +80,7 @@ const xb_array_row xb_array_rows[] = {
          "µS", "smallest width of a noise device, µS"),
     REAL(sigma_max_us, 0, 1e9, XB_EFFECT_SIGMA_RANGE, "largest noise width of a device",
          "µS",
-         "largest width of a noise device, µS, which holds a layer's largest sigma; 0: "
+         "largest width of a noise device, µS, used for the largest sigma of a layer; 0: "
          "any width"),
     WHOLE(sigma_levels, 0, LEVELS_MAX, XB_EFFECT_SIGMA_LEVELS,
           "noise widths a device can have",
@@ -140,7 +140,7 @@ const xb_array_row xb_array_rows[] = {
     COST(noise_g_us, false, 0, 1e9, "conductance of a noise device", "µS",
          "costs: conductance of a noise device, µS; 0: the middle of the range"),
     COST(node_nm, false, 7, 1000, "process of the converters", "nm",
-         "costs: process of the converters, nm"),
+         "costs: process node of the converters, nm"),
     COST(adc_clock_mhz, false, 1e-3, 1e6, "clock of an ADC", "MHz",
          "costs: clock of an ADC, MHz; a conversion takes bits + 1 periods"),
     COST(adc_share, true, 1, TILE_MAX, "columns that share an ADC", "",

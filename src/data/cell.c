@@ -33,6 +33,15 @@ static const char *why_not(xb_slice field, char point)
     return "not a number";
 }
 
+/* Whether text is in the line below the first one: instruments write such lines above
+ * their table, and the first of them was taken for the header. */
+static bool is_preamble(const xb_csv_row *row, xb_slice field)
+{
+    const xb_csv_head *head = row->head;
+    return head->names && row->line == head->line + 1 && head->dialect.columns == 1 &&
+           xb_field_kind_of(field, head->dialect.point) == XB_FIELD_TEXT;
+}
+
 static xb_status not_a_number(const xb_csv_row *row, xb_slice field)
 {
     const xb_csv_head *head = row->head;
@@ -40,9 +49,11 @@ static xb_status not_a_number(const xb_csv_row *row, xb_slice field)
         return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: an empty cell, expected a number",
                        head->file, (long long)row->line);
     int size = shown_size(field);
-    return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: %s: '%.*s%s'", head->file,
-                   (long long)row->line, why_not(field, head->dialect.point), size,
-                   field.text, size < field.end - field.text ? "..." : "");
+    return xb_fail(
+        head->ctx, XB_E_INPUT, "%s:%lld: %s: '%.*s%s'%s", head->file,
+        (long long)row->line, why_not(field, head->dialect.point), size, field.text,
+        size < field.end - field.text ? "..." : "",
+        is_preamble(row, field) ? " (start lines of text above the table with #)" : "");
 }
 
 xb_status xb_csv_number(double *out, const xb_csv_row *row, int64_t column)
@@ -89,11 +100,11 @@ static xb_status which_one(const xb_csv_head *head)
     char list[LIST_MAX];
     bool perhaps_decimal =
         !head->names && head->dialect.separator == ',' && head->dialect.columns == 2;
-    return xb_fail(head->ctx, XB_E_INPUT, "%s:%lld: %s; choose one by %s%s", head->file,
-                   (long long)head->line, list_columns(list, head),
-                   head->names ? "name or number" : "number",
-                   perhaps_decimal ? " (decimal commas need ';' or tabs between fields)"
-                                   : "");
+    return xb_fail(
+        head->ctx, XB_E_INPUT, "%s:%lld: %s; choose one by %s%s", head->file,
+        (long long)head->line, list_columns(list, head),
+        head->names ? "name or number" : "number",
+        perhaps_decimal ? " (if these are decimal commas, write points instead)" : "");
 }
 
 static xb_status no_column(const xb_csv_head *head, const char *wanted, const char *why)

@@ -271,13 +271,30 @@ static bool may_be(xb_filekind kind, xb_filekind expected)
     }
 }
 
+/* What to do with a file of this kind, to follow the message; tables only. */
+static const char *remedy(xb_filekind kind)
+{
+    switch (kind) {
+    case XB_KIND_UTF16: return "; save it as UTF-8";
+    case XB_KIND_OFFICE:
+    case XB_KIND_PARQUET:
+    case XB_KIND_ARROW:
+    case XB_KIND_HDF5:
+    case XB_KIND_MATLAB:
+    case XB_KIND_PICKLE:
+    case XB_KIND_SQLITE: return "; save it as CSV";
+    default: return "";
+    }
+}
+
 xb_status xb_filekind_refuse(xb_ctx *ctx, xb_status status, const char *name,
                              xb_filekind kind, xb_filekind expected)
 {
     if (kind == XB_KIND_UNKNOWN || kind == expected || may_be(kind, expected))
         return status;
-    return xb_fail(ctx, status, "%s: this is %s; %s was expected", name,
-                   xb_filekind_words(kind), xb_filekind_words(expected));
+    return xb_fail(ctx, status, "%s: this is %s; %s was expected%s", name,
+                   xb_filekind_words(kind), xb_filekind_words(expected),
+                   expected == XB_KIND_TABLE ? remedy(kind) : "");
 }
 
 xb_status xb_filekind_explain(xb_ctx *ctx, xb_status status, const char *path,

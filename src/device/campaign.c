@@ -96,7 +96,8 @@ static xb_status check_cell(readings *all, int64_t from, int64_t to)
         if (isnan(r[i].programmed)) {
             if (r[from].time > 0)
                 return refuse(all, r[i].row,
-                              "its cell has no reading at time 0 to compare with");
+                              "its cell has neither a reading at time 0 nor a programmed "
+                              "conductance");
             r[i].programmed = r[from].value;
         }
         if (i > from && r[i].time == r[i - 1].time)

@@ -313,14 +313,15 @@ static xb_status from_lists(xb_ctx *ctx, xb_law **out, const char *what, lists *
     if (in->xs == 0) in->x[0] = -1, in->x[1] = 1, in->xs = 2;
     xb_law_mode level[MOST] = {{0}};
     if (in->ps > 0 && in->ps != in->xs)
-        return xb_fail(ctx, XB_E_INPUT,
-                       "%s: %d positions x and %d weights p, expected the same number",
-                       what, in->xs, in->ps);
-    if (in->ss > 1 && in->ss != in->xs)
         return xb_fail(
             ctx, XB_E_INPUT,
-            "%s: %d positions x and %d widths s, expected the same number or one width",
-            what, in->xs, in->ss);
+            "%s: %d of x (positions) and %d of p (weights), expected the same number",
+            what, in->xs, in->ps);
+    if (in->ss > 1 && in->ss != in->xs)
+        return xb_fail(ctx, XB_E_INPUT,
+                       "%s: %d of x (positions) and %d of s (widths), expected the same "
+                       "number or one s",
+                       what, in->xs, in->ss);
     for (int i = 0; i < in->xs; i++) {
         double width = in->ss == 0 ? 0.1 : in->s[in->ss > 1 ? i : 0];
         level[i] = (xb_law_mode){in->ps > 0 ? in->p[i] : 1.0 / in->xs, in->x[i], width};

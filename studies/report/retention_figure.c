@@ -1,5 +1,5 @@
-/* retention_figure.c: the figure of the study "retention": lost log density, coverage and
- * RMSE over the age of the array for three ways to use its states, and the states
+/* retention_figure.c: the figure of the study "retention": growth of the NLL, coverage
+ * and RMSE over the age of the array for three ways to use its states, and the states
  * themselves. Ages beyond the measured ones are shaded grey. */
 #include <math.h>
 
@@ -81,7 +81,7 @@ void xb_draw_retention(const xb_sketch *k)
             " fillcolor '#efefe8' fillstyle solid noborder\n"
             "set xlabel 'age of the array (s)'\n",
             xb_sketch_fact(k, "measured_s"));
-    panel(k, "loss", "log density lost (nats)", xb_sketch_fact(k, "loss"), "", false);
+    panel(k, "loss", "growth of the NLL (nats)", xb_sketch_fact(k, "loss"), "", false);
     fprintf(k->script, "unset logscale y\nset format y '%%g'\nset yrange [0:*]\n");
     panel(k, "rmse", "RMSE (units of the target)", xb_sketch_fact(k, "rmse_digital"),
           "digital model; limit of the loss", true);

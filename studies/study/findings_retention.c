@@ -49,15 +49,14 @@ static void refresh_text(char *out, size_t size, const xb_study *study, int way)
     const bool late =
         xb_table_at(scores, 0, column) <= xb_study_fact(study, "loss").value;
     if (isfinite(seconds) && isfinite(low))
-        snprintf(out, size, "it must be refreshed every %s (%s to %s)",
+        snprintf(out, size, "must be refreshed every %s (%s to %s)",
                  time_of(seconds).text, time_of(low).text, time_of(high).text);
     else if (isfinite(seconds))
-        snprintf(out, size, "it must be refreshed every %s", time_of(seconds).text);
+        snprintf(out, size, "must be refreshed every %s", time_of(seconds).text);
     else if (late)
-        snprintf(out, size, "it need not be refreshed within %s", time_of(last).text);
+        snprintf(out, size, "need not be refreshed within %s", time_of(last).text);
     else
-        snprintf(out, size, "it would have to be refreshed before %s",
-                 time_of(first).text);
+        snprintf(out, size, "would have to be refreshed before %s", time_of(first).text);
 }
 
 /* A few chips dominate the mean, so this reports the others. */
@@ -82,8 +81,9 @@ static xb_status find_way(xb_ctx *ctx, xb_study *study, int way)
     half_text(half, sizeof half, xb_study_fact(study, name).value);
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, (xb_finding_words){"keeps", "forgets"}),
-        "%s the array has lost %s nats of log density after %s s, %s %s. To stay below "
-        "that on average, %s%s.",
+        "%s the NLL has grown by %s nats after %s s, %s %s. To stay below that on "
+        "average, "
+        "the array %s%s.",
         ways[way].text, xb_show(loss.value, loss.std_error).text,
         xb_show_fact(study, "measured_s").text, xb_finding_side(kind),
         xb_show(limit, 0).text, refresh, half);

@@ -100,15 +100,15 @@ static xb_status find_calibrated(xb_ctx *ctx, xb_study *study)
     double error = sqrt(COVERAGE_MEANT * (1 - COVERAGE_MEANT) / n);
     xb_finding_kind kind = xb_judge(coverage - COVERAGE_MEANT, 0, ERRORS * error, 0);
     int is = confidence_of(kind, coverage);
-    return xb_study_add_finding(ctx, study, kind, confidence[is],
-                                "95 %% intervals contain %s %% of %s ages, %s; the "
-                                "miscalibration area is %s, and %.2g by chance.",
-                                xb_show(100 * coverage, 100 * error).text,
-                                xb_show(n, 0).text, share_held[is],
-                                xb_show(xb_table_at(t, 0, "miscalibration_area"),
-                                        xb_table_at(t, 0, "miscalibration_area_mc"))
-                                    .text,
-                                xb_table_at(t, 0, "miscalibration_floor"));
+    return xb_study_add_finding(
+        ctx, study, kind, confidence[is],
+        "95 %% intervals contain %s %% of the ages of %s test faces, %s; the "
+        "miscalibration area is %s, and %.2g by chance.",
+        xb_show(100 * coverage, 100 * error).text, xb_show(n, 0).text, share_held[is],
+        xb_show(xb_table_at(t, 0, "miscalibration_area"),
+                xb_table_at(t, 0, "miscalibration_area_mc"))
+            .text,
+        xb_table_at(t, 0, "miscalibration_floor"));
 }
 
 static xb_status find_faces_swapped(xb_ctx *ctx, xb_study *study)
@@ -119,8 +119,8 @@ static xb_status find_faces_swapped(xb_ctx *ctx, xb_study *study)
         xb_judge(gap.value, gap.std_error, RMSE_GAP_MATTERS * rmse, ERRORS);
     return xb_study_add_finding(
         ctx, study, kind, xb_finding_word(kind, same_words),
-        "Swapping the law changes the RMSE of %s %% by %s percentage points at most: %s "
-        "%s points.",
+        "Swapping the law changes the RMSE, %s %% of the range of ages, by %s percentage "
+        "points at most: %s %s points.",
         xb_show(rmse, 0).text, xb_show(gap.value, gap.std_error).text,
         xb_finding_side(kind), xb_show(RMSE_GAP_MATTERS * rmse, 0).text);
 }

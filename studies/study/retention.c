@@ -313,8 +313,8 @@ static xb_status refresh_fact(job *j, int way, double limit, const xb_refresh *r
     snprintf(name, sizeof name, "half_%s", way_names[way]);
     const bool half = r->half > 0 && isfinite(r->half);
     return xb_study_add_fact(j->ctx, j->study, name, half ? r->half : NAN, NAN,
-                             "seconds until the negative log density of half of the "
-                             "chips has grown by that much, %s%s",
+                             "seconds until the NLL of half of the chips has grown by "
+                             "that much, %s%s",
                              way_words[way],
                              half           ? ""
                              : r->half == 0 ? ": before the first age"
@@ -342,7 +342,7 @@ static xb_status refresh_table(job *j)
         XB_TRY(refresh_fact(j, way, limit, &r));
     }
     return xb_study_add_fact(j->ctx, j->study, "loss", limit, NAN,
-                             "nats: loss of log density at which a refresh is due");
+                             "nats: growth of the NLL at which a refresh is due");
 }
 
 /* The scores of a way right after programming, and the loss at the last age that was
@@ -356,8 +356,8 @@ static xb_status way_facts(job *j, int way)
     const estimate coverage = over_chips(j, way, age, COVERAGE, false);
     snprintf(name, sizeof name, "loss_%s", way_names[way]);
     XB_TRY(xb_study_add_fact(j->ctx, j->study, name, loss.mean, loss.error,
-                             "nats lost %g s after programming, %s", j->age[age],
-                             way_words[way]));
+                             "nats by which the NLL has grown %g s after programming, %s",
+                             j->age[age], way_words[way]));
     snprintf(name, sizeof name, "coverage_%s", way_names[way]);
     return xb_study_add_fact(j->ctx, j->study, name, coverage.mean, coverage.error,
                              "share of test rows in their 95 %% interval %g s after"
