@@ -308,8 +308,8 @@ XB_API xb_band xb_cost_model_energy_pj(const xb_cost_model *cost, int64_t design
 XB_API xb_band xb_cost_model_calibration_pj(const xb_cost_model *cost);
 XB_API double xb_cost_model_calibration_ns(const xb_cost_model *cost);
 /* The time of one draw, ns; layer -1: all layers, or "read_interval_ns" if that is
- * longer, since a device is not read sooner. For the digital accelerator only the time for making the samples is known,
- * which is a lower bound. */
+ * longer, since a device is not read sooner. For the digital accelerator only the time
+ * for making the samples is known, which is a lower bound. */
 XB_API double xb_cost_model_time_ns(const xb_cost_model *cost, int64_t design,
                                     int64_t layer);
 
