@@ -87,6 +87,29 @@ static cli_exit print_command(FILE *out, cli_session *s, const cli_command *c)
     return code;
 }
 
+static void print_environment(FILE *out)
+{
+    static const char *const variables[][2] = {
+        {"CROSSBAYES_CUDA", "file of the module for GPUs, which --backend loads"},
+        {"CROSSBAYES_MPI",
+         "file of the module for ranks; none: each process of a launcher"
+         " runs independently"},
+        {"CROSSBAYES_OVERSUBSCRIBE",
+         "1: ranks that outnumber the cores of their machine take part as well"},
+        {"CROSSBAYES_CACHE_LIMIT",
+         "size of all files of decoded images together, e.g. 500M; 0 keeps none [2G]"},
+        {"XDG_CACHE_HOME",
+         "folder of caches; decoded images are in its folder crossbayes [~/.cache]"},
+        {"TMPDIR", "folder of temporary files [/tmp]"},
+        {"NO_COLOR", "if set: progress is shown without colours"}};
+    fprintf(out, ".SH ENVIRONMENT\n");
+    for (int i = 0; i < XB_COUNT(variables); i++) {
+        fprintf(out, ".TP\n\\fB%s\\fR\n", variables[i][0]);
+        print_text(out, variables[i][1]);
+        fprintf(out, "\n");
+    }
+}
+
 static void print_program(FILE *out)
 {
     print_title(out, NULL);
@@ -101,6 +124,7 @@ static void print_program(FILE *out)
     }
     fprintf(out, ".SH OPTIONS OF EVERY COMMAND\n");
     for (int i = 0; i < cli_common_count; i++) print_option(out, &cli_common[i]);
+    print_environment(out);
     fprintf(out, ".SH EXIT STATUS\n");
     print_text(out, CLI_EXIT_STATUS ".\n");
 }

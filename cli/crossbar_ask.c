@@ -64,6 +64,17 @@ static cli_exit read_sweeps(crossbar_job *job)
     return CLI_DONE;
 }
 
+/* Does the file know the correlation of its trace? One of a device, of a law without a
+ * trace or without the interval between its samples does not. */
+static bool knows_correlation(crossbar_job *job, const char *law)
+{
+    xb_array *trial = NULL;
+    if (xb_array_copy(job->s->ctx, &trial, job->array) != XB_OK) return false;
+    bool knows = xb_array_set_measured(job->s->ctx, trial, law, 0) == XB_OK;
+    xb_array_destroy(trial);
+    return knows;
+}
+
 /* Sets the law and, if it comes from a trace whose sample interval is known, the
  * correlation of that trace. */
 static xb_status use_law(crossbar_job *job, const char *law)
@@ -74,7 +85,7 @@ static xb_status use_law(crossbar_job *job, const char *law)
     XB_TRY(xb_array_get(ctx, &interval, job->array, "read_interval_ns"));
     if (file && interval > 0 && xb_array_set_measured(ctx, job->array, law, 0) == XB_OK)
         return xb_draws_judge(ctx, &job->usable, law, 1e-9 * interval, job->reads);
-    if (file && !(interval > 0) && !cli_quiet(job->s))
+    if (file && !(interval > 0) && !cli_quiet(job->s) && knows_correlation(job, law))
         fprintf(stderr,
                 "  reads are taken as independent draws; --read-interval TIME lets"
                 " them follow the trace behind the law\n");

@@ -94,8 +94,9 @@ void cli_doubt_training(cli_session *s, const cli_inputs *in, int64_t classes)
             "keep their initial values, and epistemic uncertainties are meaningless");
     if (y && classes == 0) doubt_target(s, y, in->n);
     if (classes > in->n / 2)
-        say(s, "the target has %lld classes in %lld rows%s", (long long)classes,
-            (long long)in->n,
+        say(s, "the target has %lld %s in %lld %s%s", (long long)classes,
+            xb_plural(classes, "class", "classes"), (long long)in->n,
+            xb_plural(in->n, "row", "rows"),
             cli_flag(&s->args, "classes")
                 ? "; without --classes it would be learnt as a number"
                 : ", fewer than two rows for each: little can be learnt");

@@ -307,9 +307,9 @@ XB_API xb_band xb_cost_model_energy_pj(const xb_cost_model *cost, int64_t design
  * without "column_calibration". */
 XB_API xb_band xb_cost_model_calibration_pj(const xb_cost_model *cost);
 XB_API double xb_cost_model_calibration_ns(const xb_cost_model *cost);
-/* The time of one draw, ns; layer -1: all layers, including the wait until reads are
- * independent. For the digital accelerator only the time for making the samples is known,
- * which is a lower bound. */
+/* The time of one draw, ns; layer -1: all layers, or "read_interval_ns" if that is
+ * longer, since a device is not read sooner. For the digital accelerator only the time
+ * for making the samples is known, which is a lower bound. */
 XB_API double xb_cost_model_time_ns(const xb_cost_model *cost, int64_t design,
                                     int64_t layer);
 
@@ -358,7 +358,7 @@ XB_API double xb_assay_result_kl_at_least(const xb_assay_result *result);
 /* ---- an array built many times */
 
 /* Whether something differs from chip to chip: programming errors, relaxation, stuck
- * devices, spreads. If not, one chip represents all. */
+ * devices, spreads (of temperature coefficients too). If not, one chip represents all. */
 XB_API bool xb_array_differs(const xb_array *array);
 
 /* The array assayed on several chips. */

@@ -219,7 +219,9 @@ def train(
     gaussian, heteroscedastic, student, poisson, negative-binomial), members, effort,
     noise_net, random, prior, mle_epochs, batch, draws, estimator, group, antithetic,
     rate, rate_schedule, sigma, sigma_rate, sigma_transform, temperature, freeze, preset,
-    validation, patience, resume, target_range, mirror, backend, ...
+    validation, patience, resume, target_range, mirror, skewed, keep_copies, backend, ...
+    ``prior_by_fan=False`` is ``--prior-as-is``. Beside a ``net``, likelihood auto is gaussian
+    unless ``choose_likelihood=True``, which is ``--likelihood auto``.
     """
     keep: list[Any] = []
     values = {"law": law, "net": net, "seed": seed_of(seed), "epochs": epochs, **settings}
