@@ -128,6 +128,7 @@ static void wrong_schedules_are_explained(void **state)
     } wrong[] = {
         {"linear", "unknown schedule 'linear', expected one of constant, exp, "
                    "cosine, step"},
+        {"0.1", "schedule '0.1': expected its kind first: constant:0.1"},
         {"exp", "schedule 'exp': expected the number of steps first: exp:1000"},
         {"step:factor=1",
          "schedule 'step:factor=1': expected the number of steps first: step:1000"},
