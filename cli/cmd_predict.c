@@ -289,7 +289,7 @@ static const cli_title titles[] = {
 
 static void more_help(FILE *out)
 {
-    fputs("Columns of the output, in the target's units:\n"
+    fputs("\nColumns of the output, in the target's units:\n"
           "  mean, sd               of the predictive\n"
           "  epistemic, aleatoric   standard deviations from the weights and from the "
           "data's\n"
