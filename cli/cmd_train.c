@@ -344,8 +344,8 @@ static const cli_option options[] = {
      " inputs",
      0, 0},
     {"members", 0, CLI_COUNT, "M",
-     "posteriors trained separately and predicted as one mixture [1; 3 where the net "
-     "is chosen for numbers; 5 with --effort full]",
+     "posteriors trained separately and predicted as one mixture [1; 3 if the "
+     "program chooses the net and the target is numeric; 5 with --effort full]",
      1, XB_MEMBERS_MAX},
     {"draws", 0, CLI_COUNT, "N", "number of weight draws per step [1]", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",

@@ -109,8 +109,8 @@ class Chain(torch.autograd.Function):
     """Dense layers with one draw (N8), or with signs a draw for each example (N10).
 
     Called with a :class:`Plan`, the :class:`Link` of each layer, :class:`Signs` of flipout or
-    None, x [rows][in], and then ``weights()`` of each layer. Outputs are y and the KL. To be
-    differentiated once.
+    None, x [rows][in], and then ``weights()`` of each layer. Outputs are y and the KL; they
+    can be differentiated once.
     """
 
     @staticmethod

@@ -79,7 +79,7 @@ def _run(way: Any, x: Tensor, w: Tensor, *places: int) -> None:
 class Conv(torch.autograd.Function):
     """Called with a :class:`Plan`, padding, x, and ``weights()`` of the layer.
 
-    Outputs are y and the KL. To be differentiated once, by the parameters.
+    Outputs are y and the KL. They can be differentiated once, with respect to the parameters.
     """
 
     @staticmethod
