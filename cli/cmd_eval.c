@@ -182,20 +182,10 @@ static void print_legend(const xb_evaluation *e)
     const xb_scores *all = xb_evaluation_scores(e, 0);
     const xb_scores *s =
         xb_scores_target_count(all) > 1 ? xb_scores_target_at(all, 0) : all;
-    const int64_t n = xb_evaluation_rows(e);
     printf("\n  ±: standard error over rows; []: Monte Carlo error over draws%s\n",
            isnan(cli_score_at(s, 0).score.mc_error)
                ? ", which so few draws do not show ([?])"
                : "");
-    for (int k = 0; k < cli_score_count(s); k++) {
-        const cli_score row = cli_score_at(s, k);
-        if (isnan(row.chance)) continue;
-        printf("  chance: what a perfectly calibrated model would score on average on "
-               "%lld %s",
-               (long long)n, xb_plural(n, "row", "rows"));
-        if (row.bins > 0) printf(", %lld bins", (long long)row.bins);
-        printf("\n");
-    }
     cli_print_score_words(s, "  ");
 }
 

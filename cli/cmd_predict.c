@@ -287,6 +287,22 @@ static const cli_title titles[] = {
     {"backend", "Machines"},  {NULL, NULL},
 };
 
+static void more_help(FILE *out)
+{
+    fputs("\nColumns of the output, in the target's units:\n"
+          "  mean, sd               of the predictive\n"
+          "  epistemic, aleatoric   standard deviations from the weights and from the "
+          "data's\n"
+          "                         noise; their squares add up to that of sd\n"
+          "  q0.025, q0.975         ends of the interval, with --interval 0.95\n"
+          "  disagreement           ensembles: the part of epistemic that is between "
+          "members\n"
+          "For classes: class (the most probable), p_NAME (probabilities), entropy, and\n"
+          "information (the part of the entropy that comes from the weights), in nats.\n",
+          out);
+    cli_help_families(out);
+}
+
 const cli_command cli_command_predict = {
     .name = "predict",
     .group = "A Bayesian network",
@@ -300,6 +316,6 @@ const cli_command cli_command_predict = {
     .titles = titles,
     .min_args = 2,
     .max_args = 2,
-    .more = cli_help_families,
+    .more = more_help,
     .run = run,
 };

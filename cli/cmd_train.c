@@ -354,12 +354,15 @@ static const cli_option options[] = {
      " inputs",
      0, 0},
     {"members", 0, CLI_COUNT, "M",
-     "posteriors trained separately and predicted as one mixture [1; 3 where the net "
-     "is chosen for numbers; 5 with --effort full]",
+     "posteriors trained separately and predicted as one mixture [1; 3 if the "
+     "program chooses the net and the target is numeric; 5 with --effort full]",
      1, XB_MEMBERS_MAX},
     {"draws", 0, CLI_COUNT, "N", "number of weight draws per step [1]", 1, 1e6},
     {"estimator", 0, CLI_CHOICE, "shared|example|flipout|local",
-     "how the draws of a step are shared by its rows [chosen by law and net]", 0, 0},
+     "weight noise of the rows of a step: one draw for all (shared) or for each row "
+     "(example), one draw with random signs for each row (flipout), or noise on the "
+     "outputs of each layer (local) [chosen by law and net]",
+     0, 0},
     {"group", 0, CLI_COUNT, "N",
      "estimator example: rows that share a draw [1; 10 without --estimator]", 1, 1e9},
     {"antithetic", 0, CLI_FLAG, NULL, "draw the noise in pairs of z and -z", 0, 0},

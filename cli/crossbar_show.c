@@ -100,7 +100,7 @@ static void show_needed(const cli_case *cases, int count)
     if (needed > XB_DRAWS_MAX)
         printf("\n  cannot tell: more than %.0e reads would be needed\n", XB_DRAWS_MAX);
     else if (needed > 0)
-        printf("\n  cannot tell: too few reads; about %.0f would tell (--reads)\n",
+        printf("\n  cannot tell: too few reads; about %.0f would decide (--reads)\n",
                two_digits(needed));
 }
 

@@ -21,15 +21,18 @@ int64_t cli_plan_outputs(const plan_job *job)
 
 /* KL is convex, so the KL of a mixture is at most the mean of its members'. The cases of
  * the members, with one case for each output, begin at `first`. */
-static double mixture_kl(const plan_job *job, int first, bool measured)
+static xb_estimate mixture_kl(const plan_job *job, int first, bool measured)
 {
     const int64_t members = cli_plan_members(job), step = cli_plan_outputs(job);
-    double sum = 0;
+    double sum = 0, error = 0;
     for (int64_t i = 0; i < members; i++) {
         const xb_plan *plan = job->at[first + i * step].plan;
-        sum += (measured ? xb_plan_measured(plan) : xb_plan_predicted(plan)).value;
+        const xb_estimate kl =
+            measured ? xb_plan_measured(plan) : xb_plan_predicted(plan);
+        sum += kl.value;
+        error = hypot(error, kl.std_error);
     }
-    return sum / (double)members;
+    return (xb_estimate){sum / (double)members, error / (double)members};
 }
 
 /* ---- words */
@@ -240,18 +243,20 @@ static void print_mixture(const plan_job *job)
 {
     const int members = (int)cli_plan_members(job), outputs = (int)cli_plan_outputs(job);
     int worst = 0;
-    char name[96];
+    char name[96], kl[64];
     for (int i = 0; i < job->cases; i++)
-        if (i / outputs % members == 0 && mixture_kl(job, i, job->opt.measure) >
-                                              mixture_kl(job, worst, job->opt.measure))
+        if (i / outputs % members == 0 &&
+            mixture_kl(job, i, job->opt.measure).value >
+                mixture_kl(job, worst, job->opt.measure).value)
             worst = i;
     plan_case mixture = job->at[worst];
     mixture.member = 0;
     name_case(name, sizeof name, job, &mixture);
-    printf("\n  Mixture of the %d members: KL at most %.2g nats at %s (mean over "
-           "members, %s)\n",
-           members, mixture_kl(job, worst, job->opt.measure), name,
-           job->opt.measure ? "measured" : "predicted");
+    format_kl(kl, sizeof kl, mixture_kl(job, worst, job->opt.measure));
+    printf(
+        "\n  Mixture of the %d members at %s: its KL is at most the mean of the members' "
+        "KLs, %s nats (%s)\n",
+        members, name, kl, job->opt.measure ? "measured" : "predicted");
 }
 
 static void print_rows(const plan_job *job)
@@ -362,8 +367,8 @@ static json_t *mixture_json(const plan_job *job)
         if (i / outputs % members != 0) continue; /* another member of the same mixture */
         json_t *one =
             json_pack("{s:I,s:o,s:o}", "row", (json_int_t)job->at[i].row,
-                      "predicted_at_most", cli_json_real(mixture_kl(job, i, false)),
-                      "measured_at_most", cli_json_real(mixture_kl(job, i, true)));
+                      "predicted_at_most", cli_json_real(mixture_kl(job, i, false).value),
+                      "measured_at_most", cli_json_real(mixture_kl(job, i, true).value));
         if (job->at[i].output)
             json_object_set_new(
                 one, "target",

@@ -119,6 +119,16 @@ void cli_gaps_json(json_t *root, const xb_distances *d)
 void cli_print_score_words(const xb_scores *s, const char *indent)
 {
     const bool classes = xb_scores_classes(s) > 0;
+    const int64_t n = xb_scores_points(s);
+    for (int k = 0; k < cli_score_count(s); k++) {
+        const cli_score row = cli_score_at(s, k);
+        if (isnan(row.chance)) continue;
+        printf("%schance: what a perfectly calibrated model would score on average on "
+               "%lld %s",
+               indent, (long long)n, xb_plural(n, "row", "rows"));
+        if (row.bins > 0) printf(", %lld bins", (long long)row.bins);
+        printf("\n");
+    }
     if (!classes)
         printf("%suncertain quarter: coverage of the quarter of the rows with the largest"
                " epistemic sd\n",

@@ -234,7 +234,7 @@ static const char *const score_columns[] = {"rmse", "nll", "crps", "coverage95",
 static void score_cell(const void *arg, int row, int column, char *out, size_t size)
 {
     static const char *const laws[] = {"gaussian", "device", "bimodal"};
-    static const char *const head[] = {"trained", "asked"};
+    static const char *const head[] = {"trained", "evaluated"};
     const xb_table *t = arg;
     const char *key = column < 2 ? NULL : score_columns[column - 2];
     if (row == 0) {

@@ -230,7 +230,9 @@ static void print_test_scores(const xb_scores *s, const char *of)
         char text[64];
         if (isnan(row.score.value)) continue;
         cli_format_error(text, sizeof text, row.score.value, row.score.std_error);
-        printf("    %-20s%s\n", row.name, text);
+        printf("    %-20s%s", row.name, text);
+        if (!isnan(row.chance)) printf(", chance %.2g", row.chance);
+        putchar('\n');
     }
 }
 

@@ -182,7 +182,7 @@ static void one_is_singular(void **state)
     assert_non_null(strstr(out_text, "one.csv: 1 row, 20 weight draws\n"));
     run_well("sample mtj -n 1 -o z.csv");
     assert_non_null(strstr(out_text, "z.csv: 1 draw of mtj"));
-    run_badly("train one.csv -t y -o n.safetensors", "1 row: expected 2");
+    run_badly("train one.csv -t y -o n.safetensors", "1 training row: expected 2");
     run_badly("fit one.csv -c x", "1 sample: at least 8 are needed");
 }
 

@@ -314,7 +314,7 @@ static void bad_texts(void **state)
                                        " values of x"},
         {"levels:x=0/1,s=0", "law 'levels:x=0/1,s=0': s = 0, expected more than 0, up to"
                              " 1e+06"},
-        {"levels:0/1", "law 'levels:0/1': '0/1' is not NAME=VALUE"},
+        {"levels:0/1", "law 'levels:0/1': '0/1' is not NAME=VALUE (levels has: x, p, s)"},
     };
     for (int i = 0; i < XB_COUNT(bad); i++) {
         xb_law *law = NULL;

@@ -341,7 +341,7 @@ static void mistakes_are_named(void **state)
         {"x,y\na,1\nb,2\n", NULL, NULL, "z",
          ":1: no column 'z'; there are 2 columns: x, y"},
         {"x,y\na,1\nb,2\n", NULL, "x", NULL, ":1: there is no column besides the target"},
-        {"x,y\na,1\nb,2\n", NULL, "y", NULL, ": column 'y' is the target"},
+        {"x,y\na,1\nb,2\n", NULL, "y", NULL, ": column 'y' is the target, not a feature"},
         {"x,y\n2020-01-01,1\n2020-01-02,2\n", NULL, NULL, NULL,
          ": column 'x' is the only column besides the target, and it does not look like "
          "a feature (it is empty, an id, dates, or never changes); name it to use it "

@@ -61,12 +61,13 @@ static void wrong_priors_are_explained(void **state)
         {"normal:sd=0", "prior 'normal:sd=0': sd = 0, expected 1e-10 to 1e+10"},
         {"normal:sd=x", "prior 'normal:sd=x': sd is not a number: 'x'"},
         {"normal:sd=nan", "prior 'normal:sd=nan': sd is not a number: 'nan'"},
-        {"normal:1", "prior 'normal:1': '1' is not NAME=VALUE"},
+        {"normal:1", "prior 'normal:1': '1' is not NAME=VALUE (normal has: mean, sd)"},
         {"normal:=1", "prior 'normal:=1': unknown parameter '' (normal has: mean, sd)"},
         {"normal:b=1",
          "prior 'normal:b=1': unknown parameter 'b' (normal has: mean, sd)"},
         {"normal:sd=1,sd=2", "prior 'normal:sd=1,sd=2': sd is given twice"},
-        {"normal:sd=1,", "prior 'normal:sd=1,': '' is not NAME=VALUE"},
+        {"normal:sd=1,",
+         "prior 'normal:sd=1,': '' is not NAME=VALUE (normal has: mean, sd)"},
         {"mixture:pi=1", "prior 'mixture:pi=1': pi = 1, expected 1e-06 to 0.999999"},
         {"mixture:s1=2,s2=2",
          "prior 'mixture:s1=2,s2=2': s1 and s2 are the same; use normal"},
@@ -128,6 +129,7 @@ static void wrong_schedules_are_explained(void **state)
     } wrong[] = {
         {"linear", "unknown schedule 'linear', expected one of constant, exp, "
                    "cosine, step"},
+        {"0.1", "schedule '0.1': expected its kind first: constant:0.1"},
         {"exp", "schedule 'exp': expected the number of steps first: exp:1000"},
         {"step:factor=1",
          "schedule 'step:factor=1': expected the number of steps first: step:1000"},
@@ -136,8 +138,8 @@ static void wrong_schedules_are_explained(void **state)
         {"constant:1,floor=0",
          "schedule 'constant:1,floor=0': unknown parameter 'floor' (constant has: none)"},
         {"exp:10,floor=2", "schedule 'exp:10,floor=2': floor = 2, expected 0 to 1"},
-        {"exp:10,20", "schedule 'exp:10,20': '20' is not NAME=VALUE"},
-        {"cosine:5", "schedule 'cosine:5': '5' is not NAME=VALUE"},
+        {"exp:10,20", "schedule 'exp:10,20': '20' is not NAME=VALUE (exp has: floor)"},
+        {"cosine:5", "schedule 'cosine:5': '5' is not NAME=VALUE (cosine has: floor)"},
     };
     xb_ctx *ctx = test_ctx();
     for (int i = 0; i < XB_COUNT(wrong); i++) {

@@ -132,6 +132,8 @@ def fill(
 
 def unknown(name: str, names: list[str]) -> TypeError:
     """The error for a keyword that does not exist."""
-    near = difflib.get_close_matches(name, names, 1)
-    hint = f", did you mean {near[0]!r}?" if near else ""
-    return TypeError(f"no setting {name!r}{hint}")
+    words = name.split("_")  # learning_rate: rate; n_epochs: epochs
+    near = [n for n in names if n in words] or difflib.get_close_matches(name, names)
+    if near:
+        return TypeError(f"no setting {name!r}, did you mean {near[0]!r}?")
+    return TypeError(f"no setting {name!r}; there are {', '.join(sorted(set(names)))}")

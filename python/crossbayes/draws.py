@@ -1,4 +1,4 @@
-"""Draws by counter, and quadratures.
+"""Random draws by their address, and quadrature rules.
 
 A draw is a function of (seed, purpose, element, tensor, sample, step) and of nothing else:
 no state, no order of calls.
@@ -96,7 +96,7 @@ class Generator:
     """Random numbers by their address, the same bytes as the C library's.
 
     ``purpose`` is a name (sample, weight, data, init, bootstrap, array) or a number of
-    one's own from 1000 on; another purpose is an independent stream.
+    your own from 1000 on; another purpose is an independent stream.
     """
 
     def __init__(self, seed: int | None = None, purpose: str | int = "sample") -> None:

@@ -420,7 +420,7 @@ def law_from_density(
     breaks: npt.ArrayLike = (),
     symmetric: bool = False,
 ) -> Law:
-    """A law from a density of one's own, a pure function of one float.
+    """A law from your own density, a pure function of one float.
 
     ``breaks``: points where it has corners or jumps. The library checks that it is a
     density (it integrates to 1 within 1e-9). Such a law cannot be written to a file.

@@ -66,7 +66,7 @@ class Prediction:
         self._labels: Any = None
 
     def name_classes(self, labels: npt.NDArray[Any]) -> None:
-        """The classes' own labels, one each, where the model only numbers them."""
+        """Sets the labels of the classes, one each, for a model that only numbers them."""
         self._labels = labels
         self.classes = [str(label) for label in labels]
 
@@ -297,9 +297,9 @@ class Model(Handle):
 
     @property
     def noise_std(self) -> float:
-        """The sd of the noise (gaussian, student) in the target's units; for others NaN.
+        """The sd of the noise (gaussian, student) in the target's units; NaN for the others.
 
-        The negative binomial likelihood has the root of :attr:`dispersion` here.
+        For the negative binomial likelihood it is the square root of :attr:`dispersion`.
         """
         return float(lib.xb_model_noise_sd(self._c))
 
@@ -310,7 +310,7 @@ class Model(Handle):
 
     @property
     def dispersion(self) -> Any:
-        """The dispersion of counts: the variance at rate r is r + dispersion r²; else NaN.
+        """Dispersion of counts: the variance at rate r is r + dispersion r². NaN for others.
 
         With several targets it is an array.
         """
@@ -437,7 +437,7 @@ class Model(Handle):
     ) -> Doubles:
         """The net's outputs under each draw of the weights: [draws][n].
 
-        Of several targets [draws][n][targets]; for classes, probabilities
+        With several targets they are [draws][n][targets]; for classes they are probabilities,
         [draws][n][classes].
         """
         keep: list[Any] = []
@@ -495,7 +495,7 @@ class Model(Handle):
         progress: Progress = None,
         **settings: Any,
     ) -> Plan:
-        """Will the shape of a law matter to the output at x (the mean of the inputs)?
+        """Will the shape of a law matter to the output at x (default: the mean of the inputs)?
 
         Settings: tolerance (1e-3 nats), measure, draws, weight_draws, seed, backend.
         """
@@ -577,10 +577,12 @@ class Plan(Handle):
 
     @property
     def verdict(self) -> str:
+        """From the measured KL; without it from the predicted one, if that is reliable."""
         return text(lib.xb_plan_verdict_name(lib.xb_plan_verdict_of(self._c)))
 
     @property
     def trusted(self) -> bool:
+        """Whether the predicted KL is reliable."""
         return bool(lib.xb_plan_trusted(self._c))
 
     @property

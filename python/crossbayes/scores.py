@@ -13,7 +13,7 @@ from crossbayes._native import ffi, lib
 
 
 class Score(float):
-    """A score with its error over test points and over weight draws."""
+    """A score with its errors over test points (std_error) and over weight draws (mc_error)."""
 
     std_error: float
     mc_error: float
@@ -88,7 +88,13 @@ class Distance(NamedTuple):
 
 
 class Comparison:
-    """How far a law's predictive is from the first law's."""
+    """How far a law's outputs are from the first law's.
+
+    ``verdict`` is same, different or cannot tell, and ``findings`` are the sentences behind
+    it. ``needed`` says how many draws would decide (None if the verdict is decided).
+    ``distances`` has the distances by name, ``kl_at_least`` is a lower bound of the KL in nats
+    that holds with 95 % confidence, and ``nll_difference`` is the NLL minus the first law's.
+    """
 
     def __init__(self, pointer: Any, law: int) -> None:
         outputs = lib.xb_evaluation_outputs(pointer, law)

@@ -47,8 +47,10 @@ def matrix(values: Any, name: str = "X") -> Column:
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         array = doubles(values, name)
     if array.ndim != 2:
-        hint = "; one column is X.reshape(-1, 1)" if array.ndim == 1 else ""
-        raise ValueError(f"{name} has {array.ndim} dimensions, expected 2{hint}")
+        if array.ndim == 1:
+            hint = "X.reshape(-1, 1) is one column, X.reshape(1, -1) one row"
+            raise ValueError(f"{name} has 1 dimension, expected 2: {hint}")
+        raise ValueError(f"{name} has {array.ndim} dimensions, expected 2")
     return array
 
 

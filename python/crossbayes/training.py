@@ -59,11 +59,16 @@ def xb_py_epoch(handle: Any, trainer: Any) -> bool:
 
 
 class TrainReport:
-    """The report of a training run: history by epoch, rows used, the net that was rejected.
+    """The report of a training run.
 
-    ``copies`` is the number of rows left out because they repeat another row.
-
-    ``notes`` say what became of a data frame's columns and missing cells.
+    ``history`` has an array by epoch for each column; ``rows``, ``held`` and
+    ``copies`` are the numbers of training rows, of rows held out, and of rows left out because
+    they repeat another row. ``epochs`` is the number of epochs of variational inference,
+    ``epoch_kept`` the one whose weights were kept, and ``stopped`` says whether ``on_epoch``
+    ended training. ``f`` (the negative ELBO) and ``log_likelihood`` are sums over the training
+    rows, for the standardised target. ``likelihood_reason``, ``prior_reason`` and
+    ``other_net`` (the net that was rejected) are None if nothing was chosen. ``notes`` say
+    what became of a data frame's columns and missing cells.
     """
 
     def __init__(self, pointer: Any, notes: list[str]) -> None:

@@ -22,13 +22,16 @@ NET = {"net": "dense 2, relu, dense 1", "epochs": 3, "mle_epochs": 3}
 @pytest.mark.parametrize(
     ("call", "kind", "says"),
     [
-        (lambda x, y: xb.train(x[0], y, **NET), ValueError, "1 dimensions, expected 2"),
+        (lambda x, y: xb.train(x[0], y, **NET), ValueError, "1 dimension, expected 2"),
         (lambda x, y: xb.train(x, y[:5], **NET), ValueError, "120 rows and y has 5"),
         (lambda x, y: xb.train(x * np.nan, y, **NET), xb.InputError, "nan|finite|number"),
         (lambda x, y: xb.train(x, y * np.inf, **NET), xb.InputError, "inf|finite|number"),
         (lambda x, y: xb.train(x, y, net="dense", epochs=1), xb.InputError, "dense"),
         (lambda x, y: xb.train(x, y, law="mjt", **NET), xb.InputError, "did you mean 'mtj'"),
         (lambda x, y: xb.train(x, y, epoch=3), TypeError, "did you mean 'epochs'"),
+        (lambda x, y: xb.train(x, y, learning_rate=1e-3), TypeError, "did you mean 'rate'"),
+        (lambda x, y: xb.train(x, y, n_epochs=3), TypeError, "did you mean 'epochs'"),
+        (lambda x, y: xb.train(x, y, lr=1e-3), TypeError, "no setting 'lr'; there are .*, rate"),
         (lambda x, y: xb.train(x, y, batch=-5, **NET), ValueError, "batch"),
         (lambda x, y: xb.train(x, y, batch="many", **NET), TypeError, "batch: expected a whole"),
         (lambda x, y: xb.train(x, y, likelihood="poisson", **NET), ValueError, "poisson"),
@@ -79,7 +82,7 @@ def test_predictions_refuse(model, data):
     x, y = data
     for wrong, says in [
         (x[:, :2], "2 columns, the model has 3"),
-        (x[0], "1 dimensions"),
+        (x[0], "1 dimension, expected 2: .* one row"),
         (x * np.nan, "nan|finite"),
         (np.zeros((2, 3, 3, 3)), "dimensions"),
         (np.zeros((2, 2, 2), np.uint8), "4 columns, the model has 3"),

@@ -39,8 +39,9 @@ static xb_status mark(const xb_filling *f, bool *out, const xb_csv_head *head,
         int64_t k = 0;
         XB_TRY(xb_csv_column(&k, head, names[i]));
         if (targets_before(f, k + 1) > targets_before(f, k))
-            return xb_fail(f->ctx, XB_E_INPUT, "%s: column '%.*s' is the target",
-                           head->file, NAME_SHOWN, names[i]);
+            return xb_fail(f->ctx, XB_E_INPUT,
+                           "%s: column '%.*s' is the target, not a feature", head->file,
+                           NAME_SHOWN, names[i]);
         out[k] = true;
     }
     return XB_OK;

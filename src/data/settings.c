@@ -8,7 +8,7 @@
 
 #include "data/number.h"
 
-enum { LIST = 160 };
+enum { LIST = 160, PART = 64 }; /* letters of a list, and of a part that is quoted */
 
 static const char *list_kinds(char out[LIST], const char *const *kinds)
 {
@@ -46,13 +46,8 @@ typedef struct reading {
     bool given[XB_SETTINGS_MAX];
 } reading;
 
-static xb_status not_a_pair(const reading *r, const char *part, size_t size)
-{
-    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': '%.*s' is not NAME=VALUE", r->what,
-                   r->text, (int)size, part);
-}
-
-static xb_status unknown(const reading *r, const char *name, size_t size)
+/* "(normal has: mean, sd)" after what is wrong with one part of the text. */
+static xb_status refuse(const reading *r, const char *wrong)
 {
     char list[LIST] = "none";
     int used = 0;
@@ -60,9 +55,24 @@ static xb_status unknown(const reading *r, const char *name, size_t size)
         if (*r->setting[i].name)
             used += snprintf(list + used, (size_t)(LIST - used), "%s%s", used ? ", " : "",
                              r->setting[i].name);
-    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': unknown parameter '%.*s' (%.*s has: %s)",
-                   r->what, r->text, (int)size, name, (int)strcspn(r->text, ":"), r->text,
-                   list);
+    return xb_fail(r->ctx, XB_E_INPUT, "%s '%s': %s (%.*s has: %s)", r->what, r->text,
+                   wrong, (int)strcspn(r->text, ":"), r->text, list);
+}
+
+static int shown(size_t size) { return size < PART ? (int)size : PART; }
+
+static xb_status not_a_pair(const reading *r, const char *part, size_t size)
+{
+    char wrong[LIST];
+    snprintf(wrong, sizeof wrong, "'%.*s' is not NAME=VALUE", shown(size), part);
+    return refuse(r, wrong);
+}
+
+static xb_status unknown(const reading *r, const char *name, size_t size)
+{
+    char wrong[LIST];
+    snprintf(wrong, sizeof wrong, "unknown parameter '%.*s'", shown(size), name);
+    return refuse(r, wrong);
 }
 
 static int find(const reading *r, const char *name, size_t size)

@@ -2,6 +2,7 @@
  * likelihood and for learning rates; maths V9. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "crossbayes/vi.h"
 #include "data/number.h"
@@ -36,6 +37,9 @@ xb_status xb_schedule_parse(xb_ctx *ctx, xb_schedule *out, const char *text)
                                  [XB_SCHEDULE_STEP] = 3};
     const char *rest = NULL;
     int kind = 0;
+    if (*text && text[strspn(text, "+-.0123456789eE")] == '\0')
+        return xb_fail(ctx, XB_E_INPUT, "schedule '%s': expected its kind first: %s:%s",
+                       text, kinds[XB_SCHEDULE_CONSTANT], text);
     XB_TRY(xb_settings_kind(ctx, &kind, &rest, "schedule", text, kinds));
     s.kind = (xb_schedule_kind)kind;
     bool counted = s.kind == XB_SCHEDULE_EXP || s.kind == XB_SCHEDULE_STEP;

@@ -41,7 +41,7 @@ void xb_trainer_fault(char out[XB_FAULT_TEXT], const xb_trainer *t)
     if (two && say(out, "output", other, xb_pass_broken_layer(t->noise_pass), noise))
         return;
     if (say(out, "gradient", net, broken_gradient(b, net, t->gradient), "")) return;
-    if (say(out, "sigma's gradient", net, broken_gradient(b, net, t->gradient + t->rho),
+    if (say(out, "sigma gradient", net, broken_gradient(b, net, t->gradient + t->rho),
             ""))
         return;
     if (two && say(out, "gradient", other,

@@ -172,8 +172,9 @@ static const char *meaning(xb_likelihood l)
     switch (l) {
     case XB_LIKELIHOOD_HETEROSCEDASTIC: return "noise depends on the input";
     case XB_LIKELIHOOD_STUDENT: return "noise has heavy tails";
-    case XB_LIKELIHOOD_POISSON: return "counts vary as their mean";
-    case XB_LIKELIHOOD_NEGATIVE_BINOMIAL: return "counts vary more than their mean";
+    case XB_LIKELIHOOD_POISSON: return "the counts' variance is their mean";
+    case XB_LIKELIHOOD_NEGATIVE_BINOMIAL:
+        return "the counts' variance is above their mean";
     default: return "noise is constant";
     }
 }

@@ -159,7 +159,7 @@ xb_status xb_train_check(xb_ctx *ctx, const xb_train_data *d, const xb_train_opt
 {
     if (!d->y) return xb_fail(ctx, XB_E_ARGUMENT, "the data have no target");
     if (d->n < LEAST_ROWS || d->n > INT32_MAX)
-        return xb_fail(ctx, XB_E_ARGUMENT, "%lld %s: expected %d to 2^31 - 1",
+        return xb_fail(ctx, XB_E_ARGUMENT, "%lld training %s: expected %d to 2^31 - 1",
                        (long long)d->n, xb_plural(d->n, "row", "rows"), LEAST_ROWS);
     if (d->features < 1)
         return xb_fail(ctx, XB_E_ARGUMENT, "the data have no column besides the target");

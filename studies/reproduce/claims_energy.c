@@ -159,14 +159,14 @@ static void judge_target(xb_judgement *j, const xb_evidence *e, bool bimodal)
     j->value = end;
     j->std_error = noise / 2;
     xb_say(j->number, sizeof j->number,
-           "%.1f %% of the mass is misplaced at width %.0f, after %.1f %%", 100 * end,
-           wide, 100 * first);
-    xb_say(j->why, sizeof j->why,
-           "Total variation between the standard normal and the output under the law "
-           "that is furthest from it, for %.0f and %.0f layers; at width %.0f it is %s, "
-           "with the error taken from two separate runs.",
-           depth[0], depth[1], wide,
-           xb_show_estimate((xb_estimate){end, noise / 2}).text);
+           "%.1f %% of the mass is misplaced at width %.0f, %.1f %% at width %.0f",
+           100 * end, wide, 100 * first, narrow);
+    xb_say(
+        j->why, sizeof j->why,
+        "This is the total variation between the standard normal and the output under "
+        "the law that is furthest from it, for %.0f and %.0f layers; at width %.0f it is "
+        "%s, with the error taken from two separate runs.",
+        depth[0], depth[1], wide, xb_show_estimate((xb_estimate){end, noise / 2}).text);
 }
 
 static void judge_all_to_target(xb_judgement *j, const xb_evidence *e)
@@ -249,16 +249,19 @@ static void judge_width(xb_judgement *j, const xb_evidence *e)
     xb_judge_at_most(j, (xb_estimate){share, sqrt(share * (1 - share) / steps)}, 0);
     if (steps < enough) j->finding = XB_FINDING_UNCLEAR;
     xb_say(j->number, sizeof j->number,
-           "%d of %d doublings of the width did not halve KL", stalled, steps);
-    xb_say(j->why, sizeof j->why,
-           "Counted beyond two standard errors, for device and mixture, at all depths%s. "
-           "If all weights shared the output equally, KL would fall to a quarter. In the "
-           "theory the relevant number is n_eff, the number of weights that share the "
-           "output: the mixture's KL scatters by a factor of %.2g around a fitted power "
-           "of n_eff, and of %.2g around a fitted power of the width.",
-           steps < enough ? " (too few to decide)" : "",
-           xb_evidence_fact(e, "bimodal_scatter_n_eff").value,
-           xb_evidence_fact(e, "bimodal_scatter_width").value);
+           "KL fell by less than half in %d of %d doublings of the width", stalled,
+           steps);
+    xb_say(
+        j->why, sizeof j->why,
+        "A doubling counts if its KL is above half by more than two standard errors; "
+        "device and mixture and all depths are taken together%s. If all weights shared "
+        "the output equally, KL would fall to a quarter. In the theory the relevant "
+        "number is n_eff, the number of weights that share the output: the mixture's KL "
+        "scatters by a factor of %.2g around a fitted power of n_eff, and of %.2g "
+        "around a fitted power of the width.",
+        steps < enough ? " (too few to decide)" : "",
+        xb_evidence_fact(e, "bimodal_scatter_n_eff").value,
+        xb_evidence_fact(e, "bimodal_scatter_width").value);
 }
 
 /* ---- Fig. 8 */

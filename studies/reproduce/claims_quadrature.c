@@ -143,8 +143,8 @@ static void judge_laguerre(xb_judgement *j, const xb_evidence *e)
     j->finding = share >= nearly_all       ? XB_FINDING_AGREES
                  : share <= 1 - nearly_all ? XB_FINDING_DIFFERS
                                            : XB_FINDING_UNCLEAR;
-    xb_say(j->number, sizeof j->number, "more accurate in %.0f of %.0f orders", better,
-           all);
+    xb_say(j->number, sizeof j->number,
+           "Gauss-Laguerre is more accurate in %.0f of %.0f orders", better, all);
     xb_say(j->why, sizeof j->why,
            "We compute the KL of our mixture with up to %d points. Which of the two is "
            "more accurate depends on the order and on the mixture's scale, which the "

@@ -52,7 +52,8 @@ static void judge_edge(xb_judgement *j, const xb_evidence *e)
     xb_say(j->number, sizeof j->number, "largest error in x: corrected %.2g, direct %.2g",
            corrected, direct);
     xb_say(j->why, sizeof j->why,
-           "Errors below u = 0.01, on a support of half-width 1. The correction fails "
+           "The errors are those below u = 0.01, on a support of half-width 1. The "
+           "correction fails "
            "for laws whose slope at the edge is tiny (no parabola, small B); this law is "
            "not one of them.");
 }
@@ -98,7 +99,7 @@ static void judge_corrected_converges(xb_judgement *j, const xb_evidence *e)
     xb_say(j->why, sizeof j->why,
            "%s its noise at %.2g draws (one standard error is %.1g). Its exact bias is "
            "not 0, but it takes %.1g draws to see it.",
-           off <= noise ? "Still within" : "Beyond", draws, error,
+           off <= noise ? "It is still within" : "It is beyond", draws, error,
            draws * (error / bias) * (error / bias));
 }
 

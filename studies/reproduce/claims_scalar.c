@@ -21,9 +21,9 @@ static void judge_gap(xb_judgement *j, const xb_evidence *e, const char *law)
     xb_say(j->number, sizeof j->number, "means differ by %s epistemic sds, sds by %s",
            xb_show_estimate(mean).text, xb_show_estimate(sd).text);
     xb_say(j->why, sizeof j->why,
-           "Root mean squares over x in [-1.5, 1.5], which include the Monte Carlo noise "
-           "given beside them; draws are paired, so that every law uses the same random "
-           "words. We read \"nearly identical\" as within %g epistemic sds.",
+           "These are root mean squares over x in [-1.5, 1.5], and include the Monte "
+           "Carlo noise given beside them; draws are paired, so that every law uses the "
+           "same random words. We read \"nearly identical\" as within %g epistemic sds.",
            IDENTICAL);
 }
 
@@ -120,10 +120,11 @@ static void judge_aleatoric(xb_judgement *j, const xb_evidence *e)
     xb_judge_at_most(j, error, found);
     xb_say(j->number, sizeof j->number, "mean error of the aleatoric sd: %s of the noise",
            xb_show_estimate(error).text);
-    xb_say(j->why, sizeof j->why,
-           "Relative to the mean true standard deviation of %.3g in the training range; "
-           "up to %g counts as predicted.",
-           sum / n, found);
+    xb_say(
+        j->why, sizeof j->why,
+        "It is relative to the mean true standard deviation, %.3g in the training range; "
+        "up to %g counts as predicted.",
+        sum / n, found);
 }
 
 static void judge_outside(xb_judgement *j, const xb_evidence *e)

@@ -167,8 +167,9 @@ static xb_status width_fact(const about *a)
     if (steps == 0) return XB_OK;
     return add_fact(
         a, "width_in_vain", (double)stalled / (double)steps, NAN,
-        "share of %lld steps to the next width, in nets of two or more layers, that did "
-        "not lower KL significantly: width alone does not suffice",
+        "steps to the next width that did not lower KL significantly, as a share of "
+        "%lld, "
+        "in nets of two or more layers (above 0: width alone does not suffice)",
         (long long)steps);
 }
 

@@ -55,7 +55,7 @@ static xb_status rmse_facts(xb_ctx *ctx, xb_study *study)
         XB_TRY(xb_study_add_fact(ctx, study, name, percent(xb_table_get(t, row, at)),
                                  percent(xb_table_get(t, row, at + 2)),
                                  "RMSE, in percent of 116 years, trained with the %s law "
-                                 "and evaluated under the %s law",
+                                 "and evaluated under the %s law (± over weight draws)",
                                  laws[trained], laws[asked]));
     }
     return XB_OK;
@@ -76,18 +76,21 @@ static xb_status gap_fact(xb_ctx *ctx, xb_study *study)
     }
     return xb_study_add_fact(ctx, study, "rmse_gap", percent(largest), percent(error),
                              "largest difference of RMSE from the Gaussian law's when a"
-                             " law is swapped, in percent of 116 years");
+                             " law is swapped, in percent of 116 years (± over"
+                             " weight draws)");
 }
 
 xb_status xb_utkface_facts(xb_ctx *ctx, xb_study *study, const xb_utkface_results *r)
 {
     XB_TRY(count_facts(ctx, study, r));
-    XB_TRY(xb_study_add_fact(
-        ctx, study, "rmse_mean", percent(r->blind.value), percent(r->blind.error),
-        "RMSE, in percent of 116 years, of always predicting the mean age"));
-    XB_TRY(xb_study_add_fact(
-        ctx, study, "rmse_mle", percent(r->mle.value), percent(r->mle.error),
-        "RMSE, in percent of 116 years, of the net after ordinary training"));
+    XB_TRY(xb_study_add_fact(ctx, study, "rmse_mean", percent(r->blind.value),
+                             percent(r->blind.error),
+                             "RMSE, in percent of 116 years, of always predicting the "
+                             "mean age (± over faces)"));
+    XB_TRY(xb_study_add_fact(ctx, study, "rmse_mle", percent(r->mle.value),
+                             percent(r->mle.error),
+                             "RMSE, in percent of 116 years, of the net after ordinary "
+                             "training (± over faces)"));
     XB_TRY(rmse_facts(ctx, study));
     return gap_fact(ctx, study);
 }

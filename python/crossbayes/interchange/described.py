@@ -30,7 +30,7 @@ class Described(NamedTuple):
 class Scaling(NamedTuple):
     """Inputs enter a net as (x - input_mean) / input_std, outputs leave as mean + std y.
 
-    For counts that is the logarithm of the rate.
+    For counts the output is the logarithm of the rate.
     """
 
     input_mean: Any

@@ -30,8 +30,8 @@ def to_state_dict(
     """A model's net as the state dict of a Sequential, one module for each of its layers.
 
     ``library``: bayesian-torch or blitz. Values are torch tensors where PyTorch is installed,
-    else arrays. These libraries draw gaussian noise: a model of another law is refused unless
-    ``any_law`` says that its means and widths will do. Tensors that are not random get
+    else arrays. These libraries draw gaussian noise: a model of another law is refused without
+    ``any_law=True``, which exports the means and widths alone. Tensors that are not random get
     rho = -40. How inputs and target are scaled is in :func:`crossbayes.scaling`.
     """
     checked(model)

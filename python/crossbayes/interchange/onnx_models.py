@@ -83,8 +83,8 @@ def to_onnx(
     The input "x" is [n][inputs] in the data's own units, the output "y" [n][targets] in the
     target's (rates for counts), or "p" [n][classes] for classes. Without ``draws`` each
     random tensor has an input for its noise, "z.0.kernel", with the tensor's shape: draws of
-    any law, mean 0 and variance 1. With it the graph holds so many draws of the weights,
-    those of ``Model.draws`` with this seed and law; "draws" are all outputs
+    any law, mean 0 and variance 1. With ``draws`` the graph holds that many draws of the
+    weights, those of ``Model.draws`` with this seed and law; "draws" are all outputs
     [draws][n][...], "y" or "p" their mean and "std" their standard deviation.
 
     Refused are ensembles (export each of ``model.members``), models with a Gaussian process

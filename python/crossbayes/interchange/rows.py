@@ -1,7 +1,7 @@
 """How libraries name means and spreads of a layer, and which spread gives which sigma.
 
-One row a library. A layer is recognised by the names of its parameters alone, so that files
-can be read where the library itself is not installed.
+There is one row for each library. A layer is recognised by the names of its parameters alone,
+so that files can be read where the library itself is not installed.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ def from_numpyro(
 ) -> Model:
     """A NumPyro AutoNormal or AutoDiagonalNormal guide as a model.
 
-    ``params`` is what ``svi.run(...).params`` or ``get_params`` gives. ``net`` is the text of
-    the layers and ``inputs`` what goes in. ``sites`` pairs each kernel with its bias,
+    ``params`` is what ``svi.run(...).params`` or ``get_params`` gives. ``net`` has the
+    layers and ``inputs`` is the number of inputs. ``sites`` pairs each kernel with its bias,
     ``[("w1", "b1"), ("w2", "b2")]``; without it sites are taken in their own order. A site
     that is no weight, such as the scale of the noise, is named in ``ignore``; give its value
     as ``noise_std``. ``order`` says which side of a kernel comes first.

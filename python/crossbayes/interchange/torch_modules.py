@@ -39,10 +39,10 @@ def from_torch(
 ) -> Model:
     """A PyTorch module, or its state dict, as a model.
 
-    A ``Sequential`` of supported layers needs nothing else, but ``input_shape`` where it
-    starts with images: (channels, height, width), as PyTorch has them without the batch. The
-    model takes them as [height][width][channels]. Of another module, or of a state dict,
-    ``net`` is the text of the layers and ``inputs`` what goes in, as in
+    A ``Sequential`` of supported layers needs nothing else, except ``input_shape`` if it starts
+    with images: (channels, height, width), as PyTorch has them without the batch. The model
+    takes images as [height][width][channels]. For any other module, or for a state dict, give
+    the layers as ``net`` and the number of inputs as ``inputs``, as in
     :func:`crossbayes.model_from_arrays`; weights are taken in the order of the state dict.
 
     Layers with noise are those of bayesian-torch, torchbnn, BLiTZ, torch-uncertainty and

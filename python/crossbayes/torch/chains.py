@@ -109,8 +109,8 @@ class Chain(torch.autograd.Function):
     """Dense layers with one draw (N8), or with signs a draw for each example (N10).
 
     Called with a :class:`Plan`, the :class:`Link` of each layer, :class:`Signs` of flipout or
-    None, x [rows][in], and then ``weights()`` of each layer. Outputs are y and the KL. To be
-    differentiated once.
+    None, x [rows][in], and then ``weights()`` of each layer. Outputs are y and the KL; they
+    can be differentiated once.
     """
 
     @staticmethod
@@ -210,7 +210,7 @@ def _product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _by_weight(x: Tensor, dy: Tensor) -> Tensor:
-    """The gradient by its weights."""
+    """The gradient with respect to its weights."""
     if not _own(x):
         return torch.mm(x.t(), dy)
     made = x.new_empty((x.shape[1], dy.shape[1]))
@@ -220,7 +220,7 @@ def _by_weight(x: Tensor, dy: Tensor) -> Tensor:
 
 
 def _by_input(dy: Tensor, weight: Tensor) -> Tensor:
-    """The gradient by its inputs."""
+    """The gradient with respect to its inputs."""
     if not _own(dy):
         return torch.mm(dy, weight.t())
     dx = dy.new_empty((len(dy), len(weight)))
@@ -250,8 +250,8 @@ def _forward(links: Sequence[Link], layers: Sequence[Weights], x: Tensor) -> lis
 def _backward(
     links: Sequence[Link], layers: Any, passed: Any, dy: Tensor, _: Any, wanted: bool
 ) -> tuple[Tensor | None, list[Tensor]]:
-    """The gradient by x if it is wanted, and by the parameters before the pass over each
-    weight: those by widths are not yet there.
+    """The gradient with respect to x, if it is wanted, and with respect to the parameters,
+    before the pass over each weight: that of widths is not yet there.
     """
     out: list[Tensor] = []
     dx: Tensor | None = dy
@@ -295,7 +295,7 @@ def _forward_turned(
 def _backward_turned(
     links: Sequence[Link], layers: Any, passed: Any, dy: Tensor, sign: Any, wanted: bool
 ) -> tuple[Tensor | None, list[Tensor]]:
-    """As :func:`_backward`; the place of a width holds the gradient by sigma z."""
+    """As :func:`_backward`; the place of a width holds the gradient of sigma z."""
     turn, turn_add, turn_back = _TURN[dy.dtype]
     rows, signs, wide = len(dy), sign[1], functions.wide()
     out: list[Tensor] = []

@@ -1,7 +1,7 @@
 """A convolution of images of few channels, the first of a network, as one function of autograd.
 
 Its draws, KL, outputs and gradients are C (glue_convs.h). It is for one draw for the batch, in
-float32, where the machine has long vectors and nobody asks for the gradient by the images;
+float32, where the machine has long vectors and the gradient of the images is not needed;
 PyTorch's convolution, which is faster with more channels, does the rest.
 """
 
@@ -79,7 +79,7 @@ def _run(way: Any, x: Tensor, w: Tensor, *places: int) -> None:
 class Conv(torch.autograd.Function):
     """Called with a :class:`Plan`, padding, x, and ``weights()`` of the layer.
 
-    Outputs are y and the KL. To be differentiated once, by the parameters.
+    Outputs are y and the KL. They can be differentiated once, with respect to the parameters.
     """
 
     @staticmethod

@@ -1,7 +1,7 @@
 """Random weights and their KL as functions that autograd knows.
 
 Draws and KL are the library's, in C (glue_weights.h), one call for all tensors of a draw. The
-parameter is log sigma (V8), so that the derivative by it is sigma times the one by sigma. The
+parameter is log sigma (V8), so that its derivative is sigma times that of sigma. The
 backward pass (maths N8) has sigma z from theta, which the layer's product keeps anyway.
 """
 
@@ -140,7 +140,7 @@ class Draw(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         if torch.is_grad_enabled():
             raise RuntimeError(
-                "layers with noise have no second derivative by their parameters"
+                "layers with noise have no second derivatives with respect to parameters"
             )
         plan, kept = ctx.plan, ctx.saved_tensors
         weight = 0.0 if gradients[-1] is None else float(gradients[-1])
@@ -183,7 +183,7 @@ def back(
     plan: Plan, pairs: Sequence[Tensor], made: Any, out: Sequence[Tensor], weight: float
 ) -> None:
     """The gradient of that, in the memory ``out`` of the gradients of the products. Where
-    means are apart, the place of a width holds the gradient by sigma z before.
+    means are apart, the place of a width holds the gradient of sigma z before.
     """
     _run(plan, pairs, made, _BACK, weight, out)
 

@@ -227,9 +227,9 @@ class NoisyConv(NoisyLayer):
 class ImagePool(nn.MaxPool2d):
     """``nn.MaxPool2d`` of images with their channels last; made by :func:`bayesian`.
 
-    Convolutions with noise give such images. Windows that lie side by side are pooled in C. In
-    PyTorch's pooling, the gradient that comes back through a flatten has another order, with
-    which it takes five times as long, so it is put into the order of the images before.
+    Convolutions with noise give such images. Windows that do not overlap are pooled in C. The
+    gradient that comes back through a flatten has another order, which makes PyTorch's pooling
+    five times as slow, so it is put into the order of the images first.
     """
 
     @apart
@@ -251,7 +251,7 @@ class ImagePool(nn.MaxPool2d):
 class SeriesPool(nn.MaxPool1d):
     """``nn.MaxPool1d`` of series with their channels last; made by :func:`bayesian`.
 
-    Convolutions with noise give such series. Windows that lie side by side are pooled in C.
+    Convolutions with noise give such series. Windows that do not overlap are pooled in C.
     """
 
     @apart

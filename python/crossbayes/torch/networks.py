@@ -32,12 +32,12 @@ def bayesian(
 ) -> Any:
     """A copy of a module whose Linear, Conv1d and Conv2d layers have a device's noise.
 
-    Their weights become means, and ``sigma`` is where standard deviations start; both are
-    parameters. ``estimator``: shared (one draw for a batch), flipout (its signs turned for
-    every example; symmetric laws) or example (a draw for every example). ``random``: kernels,
-    or all for biases too. Each call of the network is a new draw: of step 0, 1, ... in
-    training mode, of sample 0, 1, ... after ``eval()``, where draw s is the one of
-    :meth:`crossbayes.Model.draws` with this seed.
+    The weights become means, and ``sigma`` is the standard deviation at the start; both are
+    trained. ``estimator``: shared (one draw for a batch), flipout (one draw with random signs
+    for each example; symmetric laws) or example (a draw for each example). ``random``: kernels,
+    or all for biases too. Each call of the network makes a new draw: that of step 0, 1,
+    ... in training mode, and that of sample 0, 1, ... after ``eval()``, where sample s is draw
+    s of :meth:`crossbayes.Model.draws` with the same seed.
     """
     if not isinstance(module, nn.Module):
         raise TypeError(f"expected a torch module, not {type(module).__name__}")

@@ -340,7 +340,7 @@ def _empty(rows: int, shape: tuple[int, int, int], image: int) -> Tensor:
 class Pass(torch.autograd.Function):
     """A part, called with its inputs and then the parameters of each of its tensors.
 
-    Outputs are y and the KL of the part's weights. To be differentiated once.
+    Outputs are y and the KL of the part's weights; they can be differentiated once.
     """
 
     @staticmethod

@@ -70,7 +70,7 @@ class Pool(torch.autograd.Function):
 
 
 def _spread(dy: Tensor, place: Tensor, shape: tuple[int, ...], window: Any) -> Tensor:
-    """The gradient by PyTorch's operations."""
+    """The gradient, by PyTorch's operations."""
     (n, c, h, w), (high, wide) = shape, window
     lines = torch.arange(dy.shape[2]).view(-1, 1) * high + place.long() // wide
     columns = torch.arange(dy.shape[3]) * wide + place.long() % wide
