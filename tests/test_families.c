@@ -303,10 +303,12 @@ static void bad_texts(void **state)
         {"laplace:b=1", "law 'laplace:b=1': unknown parameter 'b' (laplace has: none)"},
         {"levels:x=0/1,p=0.5/0.6,s=0.1",
          "law 'levels:x=0/1,p=0.5/0.6,s=0.1': the weights p sum to 1.1, expected 1"},
-        {"levels:x=0/1,p=1", "law 'levels:x=0/1,p=1': 2 positions x and 1 weights p, "
-                             "expected the same number"},
-        {"levels:x=0/1/2,s=1/2", "law 'levels:x=0/1/2,s=1/2': 3 positions x and 2 widths "
-                                 "s, expected the same number or one width"},
+        {"levels:x=0/1,p=1",
+         "law 'levels:x=0/1,p=1': 2 of x (positions) and 1 of p (weights), "
+         "expected the same number"},
+        {"levels:x=0/1/2,s=1/2",
+         "law 'levels:x=0/1/2,s=1/2': 3 of x (positions) and 2 of s "
+         "(widths), expected the same number or one s"},
         {"levels:x=0/,s=1", "law 'levels:x=0/,s=1': x is not a number: ''"},
         {"levels:x=0/1,x=2", "law 'levels:x=0/1,x=2': x is given twice"},
         {"levels:y=1", "law 'levels:y=1': unknown parameter 'y' (levels has: x, p, s)"},

@@ -60,6 +60,7 @@ static void a_net_far_behind_is_given_up_halfway(void **state)
                                       "dense 50, relu, dense 50, relu, dense 1"};
     opt.epochs = 40;
     opt.members = 1;
+    opt.prior_scale = XB_PRIOR_SCALE_STANDARD;
     opt.likelihood = XB_LIKELIHOOD_GAUSSIAN;
     for (int i = 0; i < 3; i++) {
         opt.net = net[i];
@@ -122,6 +123,7 @@ static void a_net_is_chosen_where_none_is_given(void **state)
     }
     xb_train_options opt = quick_options();
     opt.net = NULL;
+    opt.prior_scale = XB_PRIOR_SCALE_STANDARD;
     opt.epochs = 2;
     for (int k = 0; k < 3; k++) {
         opt.noise_net = k == 1 ? "dense 2, relu, dense 1" : NULL;

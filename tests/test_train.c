@@ -390,9 +390,9 @@ static void impossible_requests_are_refused(void **state)
         data = good, opt = quick_options();                                              \
     } while (0)
     data.n = 0;
-    REFUSED(XB_E_ARGUMENT, "0 rows");
+    REFUSED(XB_E_ARGUMENT, "0 training rows");
     data.n = 1;
-    REFUSED(XB_E_ARGUMENT, "1 row:");
+    REFUSED(XB_E_ARGUMENT, "1 training row:");
     data.held = ROWS - 1;
     REFUSED(XB_E_ARGUMENT, "119 of 120 rows held out");
     opt.validation = 0.995;

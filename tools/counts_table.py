@@ -78,7 +78,8 @@ def below_zero(program, model, test, work):
 def scores(program, work, likelihood, seed):
     model, test = work / "m.safetensors", work / "test.csv"
     report = run(program, "train", work / "train.csv", "--target", "y", "--members", 1,
-                 "--likelihood", likelihood, "--seed", seed, "-q", "--json", "-o", model)
+                 "--likelihood", likelihood, "--prior", "standard", "--seed", seed, "-q", "--json",
+                 "-o", model)
     law = run(program, "eval", model, test, "--json", "-q")["laws"][0]
     return (law["nll"], law["coverage95"], below_zero(program, model, test, work),
             report["likelihood"])

@@ -133,7 +133,7 @@ def sizes(program, tables):
                     report, score = learn(program, folder, table, [
                         "--net", NET, "--likelihood", "heteroscedastic", *options])
                     rows.setdefault(size, []).append((report["f"], score))
-                report, score = learn(program, folder, table, [])
+                report, score = learn(program, folder, table, ["--prior", "standard"])
                 rows.setdefault("`--likelihood auto`, net chosen", []).append(
                     (report["f"], score))
                 print("auto takes", report["likelihood"], file=sys.stderr)

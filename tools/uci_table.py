@@ -18,7 +18,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-ALONE = ["--members", "1", "--skewed", "keep"]
+STANDARD = ["--prior", "standard"]
+ALONE = ["--members", "1", "--skewed", "keep", *STANDARD]
 CONSTANT = ["--likelihood", "gaussian", *ALONE]
 CASES = {
     "one": ["--net", "dense 50, relu, dense 1", *CONSTANT],
@@ -26,8 +27,10 @@ CASES = {
     "two": ["--net", "dense 50, relu, dense 50, relu, dense 1", *CONSTANT],
     "auto": ALONE,
     "default": [],
+    "standard": STANDARD,
     "fitted": ["--prior", "fitted"],
-    "kept-columns": ["--skewed", "keep"],
+    "kept-columns": ["--skewed", "keep", *STANDARD],
+    "process": ["--gp", "0.25"],
 }
 SCORES = {"RMSE": "rmse", "NLL": "nll", "coverage 95 %": "coverage95",
           "quarter": "coverage95_uncertain"}

@@ -100,7 +100,8 @@ typedef struct xb_frame_options {
     /* recipe: reads a table of any length in little memory. Whenever `block` rows or more
      * have been read, on_block gets them, and they are freed; the rows left at the end,
      * if any, are in the frame returned. If on_block returns false, reading stops with
-     * XB_E_CANCELLED. 0: all rows at once */
+     * XB_E_CANCELLED. NPY arrays in Fortran order come in one piece. 0: all rows at once
+     */
     int64_t block;
     bool (*on_block)(void *arg, const xb_frame *rows);
     void *on_block_arg;
