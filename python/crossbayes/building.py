@@ -44,9 +44,9 @@ def model_from_arrays(
     ..., layers counted from 0 with activations; standard deviations as "0.kernel.sigma",
     and ``sigma`` for all that have none. "0.kernel.mu" is a name of the means too, so
     ``model.tensors`` will do. ``classes``: their names, and the outputs are logits; else
-    the one output is a number, and ``noise_std``, above 0, is the sd of its noise. ``target`` may be a list of names, one
-    for each output of a net with several; ``noise_std``, ``target_mean`` and ``target_std``
-    may then be lists too. ``random``: kernels, all, none, or the names of random tensors.
+    the one output is a number, and ``noise_std``, above 0, is the sd of its noise. ``target``
+    may be a list of names, one for each output of a net with several; ``noise_std``,
+    ``target_mean`` and ``target_std`` may then be lists too. ``random``: kernels, all, none, or the names of random tensors.
 
     >>> import numpy as np
     >>> line = {"0.kernel": [[2.0]], "0.bias": [1.0]}
