@@ -46,7 +46,8 @@ def model_from_arrays(
     ``model.tensors`` will do. ``classes``: their names, and the outputs are logits; else
     the one output is a number, and ``noise_std``, above 0, is the sd of its noise. ``target``
     may be a list of names, one for each output of a net with several; ``noise_std``,
-    ``target_mean`` and ``target_std`` may then be lists too. ``random``: kernels, all, none, or the names of random tensors.
+    ``target_mean`` and ``target_std`` may then be lists too. ``random``: kernels, all, none, or
+    the names of random tensors.
 
     >>> import numpy as np
     >>> line = {"0.kernel": [[2.0]], "0.bias": [1.0]}
