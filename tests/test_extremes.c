@@ -373,7 +373,8 @@ static void weak_data_is_told_of(void **state)
     RUN_WELL("crossbar m.safetensors w.csv --reads 8");
     assert_non_null(strstr(out_text, "2 rows: too few to judge"));
     write_data("w.csv", 1, 1, 1, false);
-    RUN_BADLY("1 training row: expected 2", "train w.csv --target y -o no.safetensors -q");
+    RUN_BADLY("1 training row: expected 2",
+              "train w.csv --target y -o no.safetensors -q");
     RUN_WELL("predict m.safetensors w.csv --draws 8 -o -");
     RUN_WELL("eval m.safetensors w.csv --draws 8 --law gaussian --law mtj");
 }

@@ -130,6 +130,7 @@ static void wrong_schedules_are_explained(void **state)
         {"linear", "unknown schedule 'linear', expected one of constant, exp, "
                    "cosine, step"},
         {"0.1", "schedule '0.1': expected its kind first: constant:0.1"},
+        {"e", "unknown schedule 'e', expected one of constant, exp, cosine, step"},
         {"exp", "schedule 'exp': expected the number of steps first: exp:1000"},
         {"step:factor=1",
          "schedule 'step:factor=1': expected the number of steps first: step:1000"},

@@ -22,20 +22,33 @@ _HELP = {
     "classes": "names of the classes, with commas; the outputs are logits",
     "noise-sd": "standard deviation of the data's noise, in the target's units",
     "law": "noise law of the weights [gaussian]",
-    "prior": "prior of the weights, which no file has [normal:sd=1]",
+    "prior": "prior of the weights, which files do not contain [normal:sd=1]",
     "target": "name of the target [y]",
-    "ignore": "sites of a guide that are no weights, with commas",
-    "order": "sides of a guide's kernels: in,out or out,in",
+    "ignore": "sites of a Pyro or NumPyro guide that are not weights, with commas",
+    "order": "order of the sides of a guide's kernels: in,out or out,in",
     "order-of-layers": "names of a Keras file's layers in order, with commas",
 }
 
 
+_EXAMPLE = """example:
+  python -m crossbayes import net.pt --net "dense 20, relu, dense 1" --inputs 8 \\
+      --noise-sd 0.3 -o model.safetensors"""
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m crossbayes", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m crossbayes",
+        description="Models of other libraries as model files.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("import", help="a model from another library's file")
-    one.add_argument("file", metavar="FILE", help=".pt .safetensors .npz .h5 .keras")
-    one.add_argument("-o", dest="out", required=True, metavar="MODEL.safetensors")
+    kinds = "file of another library: .pt, .safetensors, .npz, .h5 or .keras"
+    one.add_argument("file", metavar="FILE", help=kinds)
+    one.add_argument(
+        "-o", dest="out", required=True, metavar="MODEL.safetensors", help="model file to write"
+    )
     for name, words in _HELP.items():
         one.add_argument(f"--{name}", help=words)
     return parser

@@ -44,9 +44,10 @@ def model_from_arrays(
     ..., layers counted from 0 with activations; standard deviations as "0.kernel.sigma",
     and ``sigma`` for all that have none. "0.kernel.mu" is a name of the means too, so
     ``model.tensors`` will do. ``classes``: their names, and the outputs are logits; else
-    the one output is a number with ``noise_std``. ``target`` may be a list of names, one
-    for each output of a net with several; ``noise_std``, ``target_mean`` and ``target_std``
-    may then be lists too. ``random``: kernels, all, none, or the names of random tensors.
+    the one output is a number, and ``noise_std``, above 0, is the sd of its noise. ``target``
+    may be a list of names, one for each output of a net with several; ``noise_std``,
+    ``target_mean`` and ``target_std`` may then be lists too. ``random``: kernels, all, none, or
+    the names of random tensors.
 
     >>> import numpy as np
     >>> line = {"0.kernel": [[2.0]], "0.bias": [1.0]}
@@ -84,6 +85,8 @@ def model_from_arrays(
     if provenance is not None:
         parts.provenance = _kept(json.dumps(provenance), keep)
     several = not isinstance(target, str)
+    if classes is None and np.ndim(noise_std) == 0 and noise_std == 0:
+        raise ValueError("noise_std is 0, expected the sd of the target's noise, above 0")
     if not several:
         parts.noise_sd, parts.target_mean, parts.target_sd = noise_std, target_mean, target_std
         parts.target_name = _kept(str(target), keep)
@@ -125,13 +128,16 @@ def _blocks(net: Any, tensors: dict[str, Any], sigma: float | None) -> tuple[Any
     size = int(lib.xb_net_param_count(net))
     mu, spread = np.zeros(size, np.float32), np.zeros(size, np.float32)
     tensors.pop("state", None)
+    given = ", ".join(sorted(tensors))
     for i in range(lib.xb_net_tensor_count(net)):
         tensor = lib.xb_net_tensor_at(net, i)
         name, shape = text(tensor.name), tuple(tensor.shape[d] for d in range(tensor.ndim))
         part = slice(tensor.offset, tensor.offset + tensor.size)
         mean = tensors.pop(name, tensors.pop(f"{name}.mu", None))
         if mean is None:
-            raise ValueError(f"no tensor {name!r} of shape {shape}")
+            raise ValueError(
+                f"no tensor {name!r} of shape {shape}; there are {given or 'none'}"
+            )
         mu[part] = _flat(mean, name, shape)
         sd = tensors.pop(f"{name}.sigma", sigma)
         if not tensor.stochastic:

@@ -37,7 +37,8 @@ xb_status xb_schedule_parse(xb_ctx *ctx, xb_schedule *out, const char *text)
                                  [XB_SCHEDULE_STEP] = 3};
     const char *rest = NULL;
     int kind = 0;
-    if (*text && text[strspn(text, "+-.0123456789eE")] == '\0')
+    bool number = strpbrk(text, "0123456789") && !text[strspn(text, "+-.0123456789eE")];
+    if (number)
         return xb_fail(ctx, XB_E_INPUT, "schedule '%s': expected its kind first: %s:%s",
                        text, kinds[XB_SCHEDULE_CONSTANT], text);
     XB_TRY(xb_settings_kind(ctx, &kind, &rest, "schedule", text, kinds));
