@@ -289,7 +289,8 @@ static const cli_option options[] = {
 
     {"keep-copies", 0, CLI_FLAG, NULL,
      "table: learn from every copy of a row; without this option, where more than a tenth"
-     " of the rows repeat another row in every column and in a measured target, each row"
+     " of the rows repeat another row in every column and (nearly) in a measured target, "
+     "each row"
      " counts once",
      0, 0},
     {"skewed", 0, CLI_CHOICE, "auto|keep|log",

@@ -294,9 +294,11 @@ static void print_bent(const xb_model *m)
 /* (V22) */
 static void print_copies(int64_t n)
 {
-    printf("  left out            %lld %s of other rows, equal in every column and in the"
-           " target\n                      (--keep-copies learns from them too)\n",
-           (long long)n, xb_plural(n, "copy", "copies"));
+    printf(
+        "  left out            %lld %s of other rows: equal in every column, and at least"
+        " nearly\n                      in the target (--keep-copies learns from them "
+        "too)\n",
+        (long long)n, xb_plural(n, "copy", "copies"));
 }
 
 /* The text of cells with six digits of each number; the model file has all of them. */

@@ -1,6 +1,7 @@
-/* Rows that repeat another row in every column and in the target count once (maths V22):
- * the model is that of the table without them, byte by byte; targets of few values repeat
- * by chance and stay, and so do a few copies; rows held out do not repeat rows that are
+/* Rows that repeat another row in every column and in the target count once (maths V22),
+ * even if their targets differ a little: the model is that of the table without them,
+ * byte by byte; targets of few values repeat by chance and stay, and so do a few copies,
+ * and rows of equal columns whose targets vary; rows held out do not repeat rows that are
  * learnt from. */
 #include "noisetables.h"
 
@@ -75,6 +76,63 @@ static void copies_count_once(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* The copies of a row differ by up to `apart` in the target, and how many of them count.
+ */
+static int64_t copies_apart(xb_ctx *ctx, double apart)
+{
+    xb_train_options o = options();
+    xb_train_report *report = NULL;
+    repeat_rows(CONSTANT);
+    for (int64_t i = 0; i < all.n; i++)
+        all.y[i] += apart * (double)(i % EACH) / (EACH - 1);
+    const xb_train_data data = data_of(&all);
+    xb_model_destroy(trained(ctx, &report, &data, &o));
+    const int64_t copies = xb_train_report_copy_count(report);
+    xb_train_report_destroy(report);
+    return copies;
+}
+
+static double sd_of_targets(void)
+{
+    double mean = 0, square = 0;
+    for (int64_t i = 0; i < all.n; i++) mean += all.y[i] / (double)all.n;
+    for (int64_t i = 0; i < all.n; i++) {
+        const double e = all.y[i] - mean;
+        square += e * e / (double)all.n;
+    }
+    return sqrt(square);
+}
+
+/* A hundredth of the target's sd is the limit; beyond it equal columns show the noise,
+ * and only rows of equal targets are copies. */
+static void targets_may_differ_a_little(void **state)
+{
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    xb_train_options o = options();
+    xb_train_report *report = NULL;
+    table once;
+    repeat_rows(CONSTANT);
+    const double limit = 0.01 * sd_of_targets();
+    assert_int_equal(copies_apart(ctx, 0.99 * limit), ROWS * (EACH - 1));
+    assert_int_equal(copies_apart(ctx, 1.01 * limit), 0);
+    for (int64_t i = 0; i < all.n; i++) all.y[i] = all.y[i - i % EACH] + i % EACH / 2;
+    xb_train_data data = data_of(&all);
+    xb_model_destroy(trained(ctx, &report, &data, &o));
+    assert_int_equal(xb_train_report_copy_count(report), ROWS * EACH / 2);
+    xb_train_report_destroy(report);
+    repeat_rows(CONSTANT);
+    for (int64_t i = 0; i < all.n; i++) all.y[i] += i % EACH == 0 ? 0 : 0.5 * limit;
+    data = data_of(&all);
+    make(&once, CONSTANT, 0, ROWS, 1);
+    const xb_train_data distinct = data_of(&once);
+    xb_model *a = trained(ctx, NULL, &data, &o), *b = trained(ctx, NULL, &distinct, &o);
+    assert_same_weights(a, b, true);
+    xb_model_destroy(b);
+    xb_model_destroy(a);
+    xb_ctx_destroy(ctx);
+}
+
 /* Whole numbers, and classes, repeat by chance. */
 static void chance_is_left_alone(void **state)
 {
@@ -113,7 +171,7 @@ static void what_differs_is_no_copy(void **state)
         memcpy(few_y + FIRST, once.y, COPIES * sizeof *few_y);
         if (copy == 1) few_x[FIRST * COLUMNS + COLUMNS - 1] += 1e-9;
         if (copy == 2) few_x[FIRST * COLUMNS] -= 1e-9;
-        if (copy == 3) few_y[FIRST] += 1e-9;
+        if (copy == 3) few_y[FIRST] += 0.1;
         const xb_train_data data = {
             .x = few_x, .y = few_y, .n = FEW, .features = COLUMNS};
         xb_model_destroy(trained(ctx, &report, &data, &o));
@@ -180,7 +238,7 @@ static void test_rows_are_new(void **state)
     for (int64_t i = 0; i < n - test; i++)
         for (int64_t k = n - test; k < n; k++) assert_true(y[i] != y[k]);
     xb_frame_destroy(frame);
-    for (int64_t i = 0; i < all.n; i++) all.y[i] += 1e-6 * (double)i;
+    for (int64_t i = 0; i < all.n; i++) all.x[i * COLUMNS] += 1e-6 * (double)i;
     assert_ok(ctx, table_with_share(ctx, &frame, 0.23, 0));
     assert_int_equal(xb_frame_test_count(frame), (int64_t)(0.23 * ROWS * EACH));
     xb_frame_destroy(frame);
@@ -225,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_count_once),
+        cmocka_unit_test(targets_may_differ_a_little),
         cmocka_unit_test(chance_is_left_alone),
         cmocka_unit_test(what_differs_is_no_copy),
         cmocka_unit_test(rows_held_out_are_new),

@@ -125,7 +125,7 @@ typedef struct xb_train_options {
     xb_stochastic stochastic; /* kernels */
     bool freeze;              /* fixed tensors keep their values from the first phase */
     const xb_law *law;        /* NULL: gaussian */
-    xb_prior prior;           /* normal of width 0: sd=1, sd=5 for classes (V14) */
+    xb_prior prior;           /* default: normal, with the scale of prior_scale (V14) */
     bool prior_by_fan;  /* true (default): for kernels its scale is multiplied by sqrt(2 /
                            inputs of a unit) (V14) */
     int estimator;      /* an xb_estimator; AUTO: shared for images, local for gaussian,
@@ -194,9 +194,9 @@ typedef struct xb_train_options {
                              weights share the output's variance (V62); 0: none */
     xb_skewed skewed;
     bool keep_copies; /* xb_train: false: if more than a tenth of the rows of a table
-                         repeat another row, in every column and in a target of many
-                         different values, only the first is learnt from (V22); true: all
-                         of them */
+                         repeat another row, in every column and, nearly, in a target
+                         of many different values, only the first is learnt from (V22);
+                         true: all of them */
     xb_prior_scale prior_scale;
 } xb_train_options;
 

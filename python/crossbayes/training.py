@@ -216,9 +216,9 @@ def train(
     ``gp``: adds a Gaussian process over the inputs, which widens intervals away from the
     training rows; the value, e.g. 0.25, is its length scale in standard deviations of a
     column times the square root of the number of columns. ``prior``: a prior, or how the scale
-    of a normal one is found (``auto``, ``standard`` or ``fitted``). ``cells`` (three, pair, ...): each
-    weight is made of memory cells whose read noise is its width; with a ``device``, the
-    widths are those of its traces.
+    of a normal one is found (``auto``, ``standard`` or ``fitted``). ``cells`` (three, pair,
+    ...): each weight is made of memory cells whose read noise is its width; with a
+    ``device``, the widths are those of its traces.
 
     Further settings are those of the command line, with underscores: likelihood (auto,
     gaussian, heteroscedastic, student, poisson, negative-binomial), members, effort,

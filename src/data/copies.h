@@ -12,9 +12,10 @@ typedef struct xb_copied_rows {
     int64_t width, targets, n;
 } xb_copied_rows;
 
-/* (V22) *first, [n]: the earliest row with the same values and targets as row i, bit by
- * bit; i if it is the first. NULL if few rows are copies, or if equal rows may be chance,
- * because the targets have few values. Free it. */
+/* (V22) *first, [n]: the earliest row that row i is a copy of: with the same values, bit
+ * by bit, and the same targets or nearly the same; i if it is the first. NULL if few rows
+ * are copies, or if equal rows may be chance, because the targets have few values. Free
+ * it. */
 xb_status xb_copies_find(xb_ctx *ctx, int64_t **first, const xb_copied_rows *rows);
 
 #endif
