@@ -407,7 +407,7 @@ static void doubts_are_told(void **state)
     assert_int_equal(run("train few.csv -t y -o m.safetensors --epochs 1 --classes"), 0);
     assert_null(strstr(err_text, "would learn classes"));
     make_text("one.csv", "x,y\n0,0\n");
-    run_badly("train one.csv -t y -o m.safetensors", "1 row:");
+    run_badly("train one.csv -t y -o m.safetensors", "1 training row:");
     make_text("huge.csv", "x\n1\n1e39\n");
     run_badly("predict m.safetensors huge.csv", "row 2, column 'x'");
 }
