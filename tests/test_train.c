@@ -392,7 +392,7 @@ static void impossible_requests_are_refused(void **state)
     data.n = 0;
     REFUSED(XB_E_ARGUMENT, "0 rows");
     data.n = 1;
-    REFUSED(XB_E_ARGUMENT, "1 row:");
+    REFUSED(XB_E_ARGUMENT, "1 training row:");
     data.held = ROWS - 1;
     REFUSED(XB_E_ARGUMENT, "119 of 120 rows held out");
     opt.validation = 0.995;
