@@ -235,6 +235,7 @@ format:
 lint: deps
 	./tools/install-deps.sh lint
 	$(CMAKE) -B $(BUILD)/check
+	ninja -C $(BUILD)/check generated/xb_build.h studies/generated/xb_studies_build.h
 	./tests/lint.sh $(BUILD)/check
 
 clean:

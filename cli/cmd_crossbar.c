@@ -121,7 +121,8 @@ static const cli_option options[] = {
     {"format", 0, CLI_CHOICES, CLI_FORMATS, "formats of the figures [svg,png]", 0, 0},
     {"export", 0, CLI_OUTPUT, "DIR",
      "folder for the conductances to program, and for CrossSim's inputs", 0, 0},
-    CLI_BACKEND_OPTION,
+    {"backend", 0, CLI_CHOICE, "cpu|cuda|auto",
+     "processor that reads the arrays; auto: the CPU [cpu]", 0, 0},
     CLI_SHARE_OPTION,
 };
 

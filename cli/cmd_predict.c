@@ -189,6 +189,8 @@ static cli_exit ask(request *r, const char *data)
     const bool whole = cli_json(r->s) && to_stdout(r);
     if (xb_model_of_images(r->model) || whole)
         return cli_inputs_ask(r->s, &r->in, r->model, data, false);
+    const cli_exit fit = cli_inputs_check(r->s, r->model);
+    if (fit != CLI_DONE) return fit;
     xb_frame_options opt = xb_frame_options_default();
     opt.block = BLOCK_ROWS;
     opt.on_block = take_block;

@@ -145,10 +145,20 @@ static cli_exit learn_table(cli_session *s, cli_inputs *in, const char *path)
     return CLI_DONE;
 }
 
-cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path)
+/* `but`: what there is instead of images. */
+static cli_exit no_image_options(cli_session *s, const char *but)
 {
     static const char *const for_images[] = {"target-table", "file-column", "labels",
                                              "part",         "size",        "grey"};
+    for (int i = 0; i < CLI_COUNT_OF(for_images); i++)
+        if (cli_in_table(&s->args, for_images[i]) && cli_flag(&s->args, for_images[i]))
+            return cli_fail(s, CLI_USAGE, "--%s is for images, but %s", for_images[i],
+                            but);
+    return CLI_DONE;
+}
+
+cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path)
+{
     static const char *const for_tables[] = {"drop", "only",    "use-anyway",
                                              "id",   "missing", "test-share"};
     xb_image_source source = xb_images_detect(path);
@@ -157,12 +167,10 @@ cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path)
             return cli_fail(s, CLI_USAGE, "--%s is for tables, but %s holds images",
                             for_tables[i], path);
     if (source != XB_IMAGES_NONE) return learn_images(s, out, path, source);
-    for (int i = 0; i < CLI_COUNT_OF(for_images); i++)
-        if (cli_flag(&s->args, for_images[i]))
-            return cli_fail(
-                s, CLI_USAGE,
-                "--%s is for images, but %s is neither a folder nor an IDX file",
-                for_images[i], path);
+    char but[512];
+    snprintf(but, sizeof but, "%s is neither a folder nor an IDX file", path);
+    const cli_exit code = no_image_options(s, but);
+    if (code != CLI_DONE) return code;
     if (!cli_flag(&s->args, "target"))
         return cli_fail(s, CLI_USAGE, "missing --target COLUMN, the column to predict");
     return learn_table(s, out, path);
@@ -209,9 +217,17 @@ static cli_exit ask_images(cli_session *s, cli_inputs *in, const xb_model *model
                     (long long)shape.h, (long long)shape.w, (long long)shape.c);
 }
 
+cli_exit cli_inputs_check(cli_session *s, const xb_model *model)
+{
+    if (xb_model_of_images(model)) return CLI_DONE;
+    return no_image_options(s, "the model was trained on a table");
+}
+
 cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
                         const char *path, bool target)
 {
+    const cli_exit fit = cli_inputs_check(s, model);
+    if (fit != CLI_DONE) return fit;
     if (!xb_model_of_images(model))
         return cli_status(s, ask_table(s, out, model, path, target));
     int64_t classes = xb_model_class_count(model);

@@ -68,6 +68,8 @@ xb_status cli_column_read(cli_session *s, double **out, int64_t *n, const char *
 /* Reads training data. The target comes from --target. */
 cli_exit cli_inputs_learn(cli_session *s, cli_inputs *out, const char *path);
 
+/* Refuses options of images for a model of tables. */
+cli_exit cli_inputs_check(cli_session *s, const xb_model *model);
 /* Reads inputs for a model, with its columns and classes; `target`: also the target. */
 cli_exit cli_inputs_ask(cli_session *s, cli_inputs *out, const xb_model *model,
                         const char *path, bool target);

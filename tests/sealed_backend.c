@@ -196,12 +196,13 @@ static void own_run(const xb_run *run)
         own_run(run), own(dx), own(dy), own(x), own(y);                                  \
         INSIDE(xb_ops_##NAME.backward(run, layer, dx, dy, x, y));                        \
     }                                                                                    \
-    static xb_layer_ops NAME;                                                            \
+    static xb_layer_ops sealed_##NAME;                                                   \
     static const xb_layer_ops *seal_##NAME(void)                                         \
     {                                                                                    \
-        NAME = xb_ops_##NAME;                                                            \
-        NAME.forward = NAME##_forward, NAME.backward = NAME##_backward;                  \
-        return &NAME;                                                                    \
+        sealed_##NAME = xb_ops_##NAME;                                                   \
+        sealed_##NAME.forward = NAME##_forward;                                          \
+        sealed_##NAME.backward = NAME##_backward;                                        \
+        return &sealed_##NAME;                                                           \
     }
 
 SEALED_LAYER(dense)

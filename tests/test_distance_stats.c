@@ -43,7 +43,7 @@ static void fill_pool(xb_pool *pool, xb_tagged *item, const sample *s)
         item[2 * i + 1] =
             (xb_tagged){.x = s->b[i], .tag = (int32_t)(s->blocks + block_of(s, i))};
     }
-    qsort(item, (size_t)(2 * s->n), sizeof *item, by_value);
+    qsort(item, 2 * (size_t)s->n, sizeof *item, by_value);
     *pool = (xb_pool){.item = item, .count = 2 * s->n, .unit = 1, .spread = 1};
 }
 

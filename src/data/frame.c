@@ -311,13 +311,15 @@ static xb_status take_array_row(const array_rows *a, const double *row)
     XB_TRY(make_room(f, 1));
     const int64_t i = a->taken;
     double *to = frame->values + frame->rows * frame->features;
-    double *target = frame->target ? frame->target + frame->rows * f->targets : NULL;
+    const int64_t targets = frame->target ? f->targets : 0;
+    const int64_t first = frame->rows * targets;
     if (is_prepared(f)) XB_TRY(prepared_at(f, a->source, row, i));
     for (int64_t k = 0; k < frame->features && !is_prepared(f); k++)
         XB_TRY(value_at(&to[k], a->source, row, i, f->column[k]));
-    for (int64_t k = 0; k < f->targets; k++)
-        XB_TRY(value_at(&target[k], a->source, row, i, f->more[k]));
-    if (f->targets > 0 && f->as_classes) XB_TRY(class_at(f, target, a->source, i));
+    for (int64_t k = 0; k < targets; k++)
+        XB_TRY(value_at(&frame->target[first + k], a->source, row, i, f->more[k]));
+    if (targets > 0 && f->as_classes)
+        XB_TRY(class_at(f, &frame->target[first], a->source, i));
     frame->rows++;
     return give_block(f);
 }
