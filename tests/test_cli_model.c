@@ -431,7 +431,7 @@ static void bad_models_and_tables_are_one_line(void **state)
     run_badly("predict m.safetensors line.csv --draws some", "--draws");
     run_badly("predict m.safetensors line.csv --labels line.csv",
               "--labels is for images");
-    run_badly("eval m.safetensors line.csv --part odd", "--part is for images");
+    run_badly("eval m.safetensors line.csv --part test", "--part is for images");
     run_badly("eval m.safetensors other.csv", "other.csv");
     run_badly("eval m.safetensors line.csv --law gaussian --law no", "no");
 }
