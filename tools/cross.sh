@@ -54,6 +54,9 @@ windows)
         /usr/lib/wine/wineserver64 -k || true
         /usr/lib/wine/wineserver64 -w
         /usr/lib/wine/wineserver64 -p
+        # The first program starts Windows' services, which keep its output open; ctest would
+        # wait for them.
+        "$XB_CROSS_RUN" wineboot --init >/dev/null 2>&1 </dev/null
     fi
     ;;
 aarch64)
