@@ -36,9 +36,10 @@ import tempfile
 TOLERANCE, EXACT, SMALLEST = 2e-3, 1e-9, 1e-13
 C_LIBRARY = ("glibc", "2.36")  # the one that the transcripts were made with
 FUSED = ("paper", "study_array", "study_scalar", "study_utkface")
-WIDE = ("images", "study_utkface")  # nets of images, exact with AVX-512 alone
-SENSITIVE = ("array_keys", "choices", "crossbar_device", "eval_kinds", "images",
-             "seeds")  # where one rounding decides what is printed
+WIDE = ("array_images", "demo", "images", "study_utkface")  # nets of images, exact with AVX-512 alone
+SENSITIVE = ("array_effects", "array_images", "array_keys", "choices", "corners", "crossbar_device",
+             "demo", "digits", "eval_kinds", "images", "recordings", "seeds",
+             "sizes")  # where one rounding decides what is printed
 SOURCES = pathlib.Path(__file__).resolve().parent
 LONG, FIRST = 8, 3  # lines of a table that is shortened, and of its beginning that are shown
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w])")

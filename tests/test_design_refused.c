@@ -87,6 +87,14 @@ static void axes_are_checked(void **state)
     assert_close(xb_design_space_axis_value(
                      space, xb_design_space_axis_find(space, "read_interval_ns"), 3),
                  40, 0);
+    for (int i = 0; i < 5; i++) {
+        const int64_t n = xb_design_space_axis_size(space, i);
+        assert_true(isnan(xb_design_space_axis_value(space, i, -1)));
+        assert_true(isnan(xb_design_space_axis_value(space, i, n)));
+        assert_true(xb_design_space_axis_value(space, i, 0) <
+                    xb_design_space_axis_value(space, i, n - 1));
+    }
+    assert_int_equal(xb_design_space_axis_size(space, 5), 0);
     xb_design_space_destroy(space);
     xb_ctx_destroy(ctx);
 }

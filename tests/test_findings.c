@@ -155,6 +155,10 @@ static void width_is_enough_or_not(void **state)
                  "still matters at width 16");
     check_energy((double[]){1e-2, 2e-4, 8e-4}, 1e-3, XB_FINDING_UNCLEAR, "at width 16",
                  "still matters");
+    check_energy((double[]){1e-2, 2e-4, -3e-4}, 1e-5, XB_FINDING_AGREES,
+                 "; below 0 by more than its error", "");
+    check_energy((double[]){1e-2, 2e-4, -3e-4}, 2e-4, XB_FINDING_UNCLEAR,
+                 "threshold 0.001).", "");
     /* not enough at 16 though it is at 4: only what holds from there on counts */
     check_energy((double[]){1e-2, 2e-4, 3e-3}, 1e-6, XB_FINDING_DIFFERS, "up to width 16",
                  "");

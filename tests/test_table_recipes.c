@@ -214,6 +214,11 @@ static void rows_are_held_out_by_the_seed(void **state)
     assert_int_equal(xb_frame_read(ctx, &f, s.path, &opt), XB_E_INPUT);
     assert_non_null(
         strstr(xb_ctx_message(ctx), "a held-out share of 0.01 of 60 rows is 0"));
+    for (int i = 0; i < 3; i++) {
+        opt.test_share = (double[]){-0.1, 1, NAN}[i];
+        assert_int_equal(xb_frame_read(ctx, &f, s.path, &opt), XB_E_ARGUMENT);
+        assert_non_null(strstr(xb_ctx_message(ctx), "expected 0 or more, and below 1"));
+    }
     xb_frame_destroy(g);
     free(numbers);
     free(words);

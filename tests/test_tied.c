@@ -141,6 +141,10 @@ static void gradients_are_those_of_f(void **state)
         const int64_t n = xb_trainer_array_size(p.t, at), count = n / 21;
         float value[100], slope[100];
         assert_int_equal(n, 21 * xb_weight_cells_count(cells));
+        assert_int_equal(
+            xb_trainer_array_size(p.t, xb_trainer_array_find(p.t, "cells_first")), n);
+        assert_int_equal(
+            xb_trainer_array_size(p.t, xb_trainer_array_find(p.t, "cells_second")), n);
         for (int64_t j = 0; j < n; j++)
             value[j] = 0.1F + 0.8F * (float)(j * 7 % n) / (float)n;
         assert_ok(ctx, xb_trainer_array_set(ctx, p.t, at, value));

@@ -77,6 +77,7 @@ class Judge:
     def __init__(self, build, lines=None, sanitized=False):
         self.build, self.lines, self.tests = build, lines, build.tests(".")
         self.sanitized = sanitized
+        self.seconds = lines.seconds if lines else {}  # CPU seconds of tests, where known
 
     def notices(self, name, made, room):
         """True if the test fails with the broken objects."""
@@ -89,7 +90,7 @@ class Judge:
             if program_runs if is_program else not of_program or "levels" in target:
                 instead[target] = rebuild.link_made(self.build, target, made, room)
         command, environment = rebuild.replaced(self.build, test, instead)
-        usual = self.lines.seconds[name] if in_map else NAMED_SECONDS / 10
+        usual = self.seconds.get(name, NAMED_SECONDS / 10)
         if self.sanitized:
             usual *= SANITIZED_SLOWER
         status, _ = rebuild.run_test(command, environment, room, 10 + 10 * usual,

@@ -81,6 +81,8 @@ class Judging:
         self.results = Results(build.folder / "mutants.json")
         self.until = time.monotonic() + 60 * args.minutes
         usual = {**usual_seconds(build), **self.results.seconds()}
+        for judge in filter(None, (judge, sanitized)):
+            judge.seconds = usual
         self.tests = build.tests()
         words = {word for m in mutants if not self.results.of(m)["by"]
                  for word in WORD.findall(m["file"].partition("/")[2])}
@@ -140,6 +142,7 @@ class Judging:
             print(f"{name} ends with {status} without a breakage: {output[-300:]}", flush=True)
         if status != 0:
             return
+        self.judge.seconds[name] = usual
         print(f"{name}: {usual:.1f} s, {sum(seen[n] & switched.NEAR > 0 for n in numbers)} of "
               f"{len(numbers)} make a difference", flush=True)
         for number in numbers:

@@ -1,6 +1,6 @@
 """schemata.py: many breakages in one build, of which each run switches one on; for mutate.py.
 
-A breakage is compiled beside what it replaces: `a < b` becomes `XB_AT(7, a < b, a <= b)`,
+A breakage is compiled beside what it replaces: `a < b` becomes `XB_SWITCH_AT(7, a < b, a <= b)`,
 and XB_MUTANT=7 in the environment takes the second form. So all breakages are compiled and
 linked once. With XB_MUTANT_SEEN=FILE a run takes no breakage and notes in byte 7 of FILE
 whether it came to the place (1), and whether both forms ever differed there (2): a test where
@@ -18,15 +18,15 @@ HEADER = r"""
 #define XB_SCHEMATA
 extern int xb_mutant;
 extern volatile unsigned char *xb_mutant_seen;
-#define XB_NOTE(k, how) (xb_mutant_seen ? (void)(xb_mutant_seen[k] |= (how)) : (void)0)
-#define XB_AT(k, was, now) (xb_mutant == (k) ? (now) : (XB_NOTE(k, 3), (was)))
-#define XB_BOTH(k, was, now) (xb_mutant == (k) ? (now) : __extension__({ \
+#define XB_SWITCH_NOTE(k, how) (xb_mutant_seen ? (void)(xb_mutant_seen[k] |= (how)) : (void)0)
+#define XB_SWITCH_AT(k, was, now) (xb_mutant == (k) ? (now) : (XB_SWITCH_NOTE(k, 3), (was)))
+#define XB_SWITCH_BOTH(k, was, now) (xb_mutant == (k) ? (now) : __extension__({ \
     __auto_type xb_was = (was); \
-    if (xb_mutant_seen) XB_NOTE(k, xb_was != (now) ? 3 : 1); \
+    if (xb_mutant_seen) XB_SWITCH_NOTE(k, xb_was != (now) ? 3 : 1); \
     xb_was; }))
-#define XB_TRUTH(k, was, now, same) (xb_mutant == (k) ? (now) : __extension__({ \
+#define XB_SWITCH_TRUTH(k, was, now, same) (xb_mutant == (k) ? (now) : __extension__({ \
     int xb_was = (was) ? 1 : 0; \
-    XB_NOTE(k, xb_was == (same) ? 1 : 3); \
+    XB_SWITCH_NOTE(k, xb_was == (same) ? 1 : 3); \
     xb_was; }))
 #endif
 """
@@ -135,16 +135,16 @@ def chosen(tokens, place, number):
     if i is None:
         return None
     if old[0].isdigit() or old[0] == ".":
-        return start, end, f"XB_AT({number}, {old}, {new})"
+        return start, end, f"XB_SWITCH_AT({number}, {old}, {new})"
     if old in ("++", "--"):
         first, last = i, i
         if re.match(r"[\w)\]]", tokens[i - 1]) and tokens[i - 1] not in BEFORE_UNARY:
             first = postfix_start(tokens, i - 1)
         else:
             last = tokens.right(i, 11)
-        form = "XB_AT"
+        form = "XB_SWITCH_AT"
     elif old in ("+=", "-="):
-        first, last, form = postfix_start(tokens, i - 1), assigned_end(tokens, i), "XB_AT"
+        first, last, form = postfix_start(tokens, i - 1), assigned_end(tokens, i), "XB_SWITCH_AT"
         while tokens[first - 1] == "*" and not tokens.is_binary(first - 1):
             first -= 1
     else:
@@ -152,13 +152,13 @@ def chosen(tokens, place, number):
             return None
         rank = min(RANK[old], RANK[new.strip()])  # both forms are whole within this
         first, last = tokens.left(i, rank), tokens.right(i, rank)
-        form = "XB_BOTH"
+        form = "XB_SWITCH_BOTH"
     lo, hi = tokens.all[first][0], tokens.all[last][1]
     was, now = text[lo:hi], text[lo:start] + new + text[end:hi]
     if old in ("&&", "||"):
-        return lo, hi, f"XB_TRUTH({number}, ({was}), ({now}), {1 if old == '&&' else 0})"
-    if form == "XB_BOTH" and (old == "*" or not is_pure(was)):
-        form = "XB_AT"
+        return lo, hi, f"XB_SWITCH_TRUTH({number}, ({was}), ({now}), {1 if old == '&&' else 0})"
+    if form == "XB_SWITCH_BOTH" and (old == "*" or not is_pure(was)):
+        form = "XB_SWITCH_AT"
     return lo, hi, f"{form}({number}, ({was}), ({now}))"
 
 
@@ -205,5 +205,5 @@ def with_breakages(text, places):
 
 def with_notes(text, numbers):
     """The text where each function notes that it ran."""
-    notes = " ".join(f"XB_NOTE({number}, 3);" for number in sorted(numbers))
+    notes = " ".join(f"XB_SWITCH_NOTE({number}, 3);" for number in sorted(numbers))
     return re.sub(r"(?<=\)\n)\{$", "{ " + notes, text, flags=re.M)

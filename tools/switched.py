@@ -23,7 +23,7 @@ import schemata
 MANY_USERS = 12  # more sources are not compiled again to note who uses a header
 NEAR = 2         # what a place's byte has where both forms differed
 ERROR = re.compile(r"^(\S+?):(\d+)(?::\d+)?: error", re.M)
-SWITCH = re.compile(r"XB_(?:AT|BOTH|TRUTH)\((\d+),")
+SWITCH = re.compile(r"XB_SWITCH_(?:AT|BOTH|TRUTH)\((\d+),")
 
 
 class Switched:
