@@ -38,7 +38,9 @@ static void print_keys(FILE *out, const char *suffix)
 
 static void print_priors(FILE *out, const char *suffix)
 {
-    fprintf(out, "normal%s laplace%s mixture%s fitted", suffix, suffix, suffix);
+    fprintf(out, "normal%s laplace%s mixture%s", suffix, suffix, suffix);
+    for (int i = XB_PRIOR_SCALE_AUTO; i <= XB_PRIOR_SCALE_FITTED; i++)
+        fprintf(out, " %s", xb_prior_scale_name((xb_prior_scale)i));
 }
 
 static void print_schedules(FILE *out, const char *suffix)
@@ -249,10 +251,8 @@ static void zsh_value(FILE *out, const cli_option *o)
     const named_values *list = named_of(o);
     fprintf(out, ":value:");
     if (list) {
-        fprintf(out, "{ compadd -S \"");
-        zsh_text(out, list->suffix);
-        fprintf(out, "\" -- ");
-        list->print(out, "");
+        fprintf(out, "{ compadd -S \"\" -- ");
+        list->print(out, *list->suffix == ':' ? "\\:" : list->suffix);
         fprintf(out, "%s }", list->or_file ? "; _files" : "");
     } else if (is_choice(o)) {
         fputc('(', out);

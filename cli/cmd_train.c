@@ -48,7 +48,12 @@ static xb_status read_prior(xb_ctx *ctx, xb_train_options *o, const char *text)
             o->prior_scale = (xb_prior_scale)i;
             return XB_OK;
         }
-    return xb_prior_parse(ctx, &o->prior, text);
+    if (strchr(text, ':') || xb_prior_parse(ctx, &o->prior, text) == XB_OK)
+        return xb_prior_parse(ctx, &o->prior, text);
+    return xb_fail(ctx, XB_E_INPUT,
+                   "prior '%s': expected normal, laplace or mixture, or how the scale is"
+                   " found: auto, standard or fitted",
+                   text);
 }
 
 static xb_status read_texts(cli_session *s, xb_train_options *o)

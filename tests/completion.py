@@ -33,6 +33,7 @@ CASES = [
     ("crossbayes crossbar --set adc_b", ["adc_bits="], []),
     ("crossbayes crossbar --sweep mean_l", ["mean_levels="], []),
     ("crossbayes train --prior lap", ["laplace:"], []),
+    ("crossbayes train --prior sta", ["standard"], []),
     ("crossbayes train --sigma-transform so", ["softplus"], ["exp"]),
     ("crossbayes train --preset pa", ["paper"], []),
     ("crossbayes fit --segment lo", ["longest"], ["last"]),

@@ -426,6 +426,7 @@ static void bad_models_and_tables_are_one_line(void **state)
     run_badly("train no.csv -t y -o m2", "no.csv");
     run_badly("train line.csv -t sign -o m2 --net dense", "dense");
     run_badly("train line.csv -t sign -o m2 --law no", "no");
+    run_badly("train line.csv -t sign -o m2 --prior fited", "auto, standard or fitted");
     run_badly("predict not.safetensors line.csv", "not.safetensors");
     run_badly("predict m.safetensors other.csv", "other.csv");
     run_badly("predict m.safetensors line.csv --draws some", "--draws");
