@@ -13,7 +13,7 @@ foreach(name IN ITEMS
     test_kl test_kl_backend_sealed test_kl_bound test_law_functions test_law_goodness
     test_level_mixture test_likelihood_choice test_members test_net_choice test_net_cpu test_net_noise
     test_net_noise_sealed test_net_ops test_net_ops_double test_net_ops_sealed test_net_pass
-    test_net_pass_sealed test_noise_net test_number test_plan test_plan_local
+    test_net_pass_sealed test_noise_net test_number test_plan test_plan_local test_prior_choice
     test_plan_local_sealed test_plan_outputs test_predict test_predict_sealed test_process
     test_recordings test_reproduce test_rule test_rule_standard test_score test_score_errors
     test_score_gaps test_sealed test_series test_series_noise test_skewed test_statistics
