@@ -101,6 +101,19 @@ static void hostile_files_are_refused(void **state)
     memcpy(bad, bytes, size);
     bad[7] = 0;
     refused(ctx, &s, bad, size, "a dimension of 0");
+    enum { LONG = 65536 }; /* one image: too wide, too high, of too many channels */
+    static const uint8_t head[3][HEAD + 4] = {{0, 0, 8, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1},
+                                              {0, 0, 8, 4, 0, 0, 0, 1, 0, 1},
+                                              {0, 0, 8, 4, 0, 0, 0, 1, 0, 0, 0, 1}};
+    static uint8_t big[HEAD + 4 + LONG];
+    for (int k = 0; k < 3; k++) {
+        memcpy(big, head[k], sizeof head[k]);
+        big[11] = k != 1, big[15] = k != 0, big[17] = k == 2, big[19] = k != 2;
+        refused(ctx, &s, big, sizeof big,
+                k == 0   ? "images of 1 x 65536 x 1 are too large"
+                : k == 1 ? "images of 65536 x 1 x 1 are too large"
+                         : "images of 1 x 1 x 65536 are too large");
+    }
     bytes[7] = N - 1; /* as many images, fewer labels */
     refused(ctx, &s, bytes, size - IMAGE, "5 labels for 4 images");
     scratch_remove(&s);

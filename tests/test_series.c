@@ -2,6 +2,9 @@
  * how often noise is taken for something else (test_series_noise.c for the rates). */
 #include "seriestest.h"
 
+#include <jansson.h>
+#include <string.h>
+
 #include "failalloc.h"
 #include "series/welch.h"
 
@@ -537,6 +540,80 @@ static void measured_traces_agree_with_numpy(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* ---- long traces */
+
+static void check_same(const char *name, const json_t *a, const json_t *b)
+{
+    assert_int_equal(json_typeof(a), json_typeof(b));
+    if (json_is_number(a)) {
+        const double x = json_number_value(a), y = json_number_value(b);
+        if (!(fabs(x - y) <= 1e-9 * fmax(fabs(x), 1e-3)))
+            fail_msg("%s: %.17g, expected %.17g", name, y, x);
+        return;
+    }
+    const char *key = NULL;
+    json_t *value = NULL;
+    size_t i = 0;
+    assert_int_equal(json_object_size(a), json_object_size(b));
+    assert_int_equal(json_array_size(a), json_array_size(b));
+    json_object_foreach((json_t *)(uintptr_t)a, key, value)
+        check_same(key, value, json_object_get(b, key));
+    json_array_foreach(a, i, value) check_same(name, value, json_array_get(b, i));
+    if (json_is_string(a)) assert_string_equal(json_string_value(a), json_string_value(b));
+}
+
+static json_t *series_json(xb_ctx *ctx, xb_series *s)
+{
+    char *text = NULL;
+    assert_ok(ctx, xb_series_json(ctx, &text, s));
+    json_t *root = json_loads(text, 0, NULL);
+    assert_non_null(root);
+    xb_free(text);
+    xb_series_destroy(s);
+    return root;
+}
+
+/* It is read in 32 pieces, which begin inside blocks of every kind. */
+static void a_long_trace_is_the_same_in_pieces(void **state)
+{
+    (void)state;
+    enum { N = 7013 };
+    for (int k = 0; k < 6; k++) {
+        xb_ctx *ctx = test_ctx();
+        double *x = make_noise(k == 1 ? ONE_OVER_F : k == 2 ? TELEGRAPH : WHITE, N, 3);
+        for (int i = 0; i < N; i++)
+            x[i] += k == 3   ? 9 * exp(-i / 300.0) + (i > 4100 ? 3 : 0)
+                    : k == 4 ? sin(0.7 * i) + 0.4 * sin(2 * M_PI * i / 50)
+                    : k == 5 ? i * 4e-4
+                             : 0;
+        xb_series_options o = xb_series_options_default();
+        if (k == 4) o.sample_interval = 2.5e-3, o.first = 100, o.end = N - 33;
+        xb_trace *trace = NULL;
+        xb_series *s = NULL;
+        assert_ok(ctx, xb_trace_of_values(ctx, &trace, x, N));
+        assert_int_equal(xb_trace_count(trace), N);
+        assert_ok(ctx, xb_series_run_trace(ctx, &s, trace, &o));
+        assert_null(xb_series_values(s));
+        json_t *pieces = series_json(ctx, s), *whole = series_json(ctx, series_of(ctx, x, N, &o));
+        check_same("", whole, pieces);
+        json_decref(pieces), json_decref(whole);
+        double *thin = NULL;
+        int64_t n = 0, each = 0;
+        assert_ok(ctx, xb_trace_thin(ctx, &thin, &n, &each, trace, 7, N - 9));
+        assert_int_equal(each, 1);
+        assert_int_equal(n, N - 9);
+        assert_memory_equal(thin, x + 7, (size_t)n * sizeof *x);
+        xb_free(thin);
+        assert_int_equal(xb_trace_thin(ctx, &thin, &n, &each, trace, 7, N - 6),
+                         XB_E_ARGUMENT);
+        o.difference = true;
+        assert_int_equal(xb_series_run_trace(ctx, &s, trace, &o), XB_E_ARGUMENT);
+        xb_trace_close(trace);
+        free(x);
+        xb_ctx_destroy(ctx);
+    }
+}
+
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -577,6 +654,7 @@ int main(void)
         cmocka_unit_test(white_noise_is_usable_and_a_short_trace_is_not),
         cmocka_unit_test(extrapolation_agrees_where_both_are_known),
         cmocka_unit_test(measured_traces_agree_with_numpy),
+        cmocka_unit_test(a_long_trace_is_the_same_in_pieces),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

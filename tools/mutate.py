@@ -177,12 +177,11 @@ def random_main(args):
     build = rebuild.Build(args.build)
     mutants = list(itertools.islice(breakages.draw(ROOT, args.seed), args.random))
     sanitized = Judge(rebuild.Build(args.sanitized), sanitized=True) if args.sanitized else None
-    judging = random_judge.Judging(build, mutants, args, Judge(build), sanitized)
-    found = judging.all()
     explained = {(m["file"], *m["old"], *m["new"]): m["name"] for m in read_list(EXPLAINED)}
-    for mutant, _ in found:
+    for mutant in mutants:  # these need not run
         mutant["why"] = explained.get((mutant["file"], *mutant["old"], *mutant["new"]))
-    return report(found, args.out, ENOUGH_RANDOM)
+    judging = random_judge.Judging(build, mutants, args, Judge(build), sanitized)
+    return report(judging.all(), args.out, ENOUGH_RANDOM)
 
 
 def list_main(args):

@@ -110,11 +110,11 @@ class Judging:
         return self.results.of(self.mutants[number - 1])
 
     def is_open(self, number):
-        """Neither caught nor compiled nowhere."""
-        known, file = self.known(number), self.mutants[number - 1]["file"]
-        if not known["by"] and not self.build.sources(file):
+        """Neither caught nor explained nor compiled nowhere."""
+        known, mutant = self.known(number), self.mutants[number - 1]
+        if not known["by"] and not self.build.sources(mutant["file"]):
             known["by"] = SAME
-        return not known["by"]
+        return not known["by"] and not mutant["why"]
 
     def over(self):
         return time.monotonic() > self.until
@@ -200,7 +200,7 @@ class Judging:
         """A breakage that no test has caught: is anything broken at all, does a test notice it
         alone, or a sanitised one?"""
         mutant, known = self.mutants[number - 1], self.known(number)
-        if known["by"] or self.over():
+        if not self.is_open(number) or self.over():
             return
         names = self.to_show(number) if number in self.switched.alone else []
         known["by"] = self.judge.alone(mutant, names)
