@@ -559,7 +559,8 @@ static void check_same(const char *name, const json_t *a, const json_t *b)
     json_object_foreach((json_t *)(uintptr_t)a, key, value)
         check_same(key, value, json_object_get(b, key));
     json_array_foreach(a, i, value) check_same(name, value, json_array_get(b, i));
-    if (json_is_string(a)) assert_string_equal(json_string_value(a), json_string_value(b));
+    if (json_is_string(a))
+        assert_string_equal(json_string_value(a), json_string_value(b));
 }
 
 static json_t *series_json(xb_ctx *ctx, xb_series *s)
@@ -594,7 +595,8 @@ static void a_long_trace_is_the_same_in_pieces(void **state)
         assert_int_equal(xb_trace_count(trace), N);
         assert_ok(ctx, xb_series_run_trace(ctx, &s, trace, &o));
         assert_null(xb_series_values(s));
-        json_t *pieces = series_json(ctx, s), *whole = series_json(ctx, series_of(ctx, x, N, &o));
+        json_t *pieces = series_json(ctx, s),
+               *whole = series_json(ctx, series_of(ctx, x, N, &o));
         check_same("", whole, pieces);
         json_decref(pieces), json_decref(whole);
         double *thin = NULL;
