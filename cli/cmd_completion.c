@@ -76,7 +76,7 @@ typedef struct named_values {
 static const named_values named[] = {
     {"LAW", print_families, "", true},         {"FAMILY", print_families, "", false},
     {"ARRAY", print_arrays, "", true},         {"KEY=X", print_keys, "=", false},
-    {"KEY=A:B", print_keys, "=", false},       {"PRIOR", print_priors, ":", false},
+    {"KEY=FROM:TO", print_keys, "=", false},   {"PRIOR", print_priors, ":", false},
     {"SCHEDULE", print_schedules, ":", false}, {"PRESET", print_train_presets, "", false},
     {"CELLS", print_cells, "", false},         {"KEY=VALUES", print_searched, "=", false},
 };

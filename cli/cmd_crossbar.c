@@ -80,8 +80,9 @@ static const cli_option options[] = {
      "array to simulate: a preset or a JSON file (crossbayes help array) [mtj]", 0, 0},
     {"set", 0, CLI_TEXTS, "KEY=X",
      "value of one key of the array (below); may be repeated", 0, 0},
-    {"sweep", 0, CLI_TEXTS, "KEY=A:B",
-     "values of one key of the array to score, also A:B:STEP or A,B,C; may be repeated",
+    {"sweep", 0, CLI_TEXTS, "KEY=FROM:TO",
+     "values of one key of the array to score, also FROM:TO:STEP or A,B,C; may be "
+     "repeated",
      0, 0},
     {"law", 0, CLI_TEXT, "LAW", "law of the noise devices [the array's]", 0, 0},
     {"read-interval", 0, CLI_TEXT, "TIME",
@@ -136,7 +137,7 @@ const cli_command cli_command_crossbar = {
     .group = "Will it work on my device?",
     .about =
         "a model on simulated analog arrays: scores, sweeps, data for programming them",
-    .usage = "MODEL DATA [--array ARRAY] [--sweep KEY=A:B]... [options]",
+    .usage = "MODEL DATA [--array ARRAY] [--sweep KEY=FROM:TO]... [options]",
     .example = "printf 'x,y\\n0,0\\n1,1\\n2,4\\n3,9\\n4,16\\n5,25\\n' > square.csv\n"
                "crossbayes train square.csv --target y -o square.safetensors\n"
                "crossbayes crossbar square.safetensors square.csv --sweep adc-bits=4:8",

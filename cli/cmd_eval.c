@@ -210,13 +210,15 @@ static void print_distances(const request *r)
            of_classes(r) ? "class probabilities" : "outputs",
            xb_evaluation_law_name(e, 0), (long long)rows, xb_plural(rows, "row", "rows"));
     for (int64_t i = 1; i < xb_evaluation_law_count(e); i++) print_law(e, i);
-    printf("\n  same: all three differences are within %g of the epistemic sd (root mean "
-           "square over rows);\n  different: at least one is beyond it. For each law, "
-           "either verdict is wrong in at most 5 %% of runs.\n  noise alone: the "
-           "difference that equal laws would show with this many draws; without it: "
-           "bounds of the\n  true difference, which decide the verdicts (all three hold "
-           "with 95 %% confidence)\n",
-           r->opt.tolerance);
+    printf(
+        "\n  same: means, sds and distributions all differ by at most %g of the "
+        "epistemic sd"
+        " (root mean\n  square over rows); different: at least one of them differs by"
+        " more. For each law, either\n  verdict is wrong in at most 5 %% of runs.\n"
+        "  noise alone: the difference that equal laws would show with this many draws;"
+        " without it: bounds\n  of the true difference, which decide the verdicts (all of"
+        " them hold with 95 %% confidence)\n",
+        r->opt.tolerance);
 }
 
 static cli_exit deliver(const request *r)

@@ -144,8 +144,8 @@ static void print_array(FILE *out)
         out,
         "\n"
         "A file starts from its base (ideal without one) and sets some keys; 0 turns\n"
-        "an effect off. --set KEY=X changes one number, --sweep KEY=A:B scores a\n"
-        "range of them; there a key may have - in place of _.\n"
+        "an effect off. --set KEY=X changes one number, --sweep KEY=FROM:TO scores\n"
+        "a range of them; there a key may have - in place of _.\n"
         "\n"
         "Mean devices hold the mean of a weight, two of them unless a key says "
         "otherwise;\n"
