@@ -12,6 +12,7 @@
 #include "show.h"
 #include "outputs.h"
 #include "print.h"
+#include "trace_input.h"
 
 /* The columns of a campaign: the option that names each, and the names searched for
  * without it. */
@@ -102,6 +103,8 @@ static double *take_columns(xb_campaign *out, const xb_frame *frame,
     for (int c = 0; c < COLUMNS; c++)
         for (int64_t i = 0; i < n && at[c] >= 0; i++)
             block[c * n + i] = values[i * width + at[c]];
+    const double unit = cli_time_unit(xb_frame_feature_name(frame, at[TIME]));
+    for (int64_t i = 0; i < n; i++) block[TIME * n + i] *= unit;
     *out =
         (xb_campaign){.n = n,
                       .cell = block + CELL * n,
@@ -363,7 +366,9 @@ static const cli_option options[] = {
     {"state", 0, CLI_TEXT, "COLUMN", "column of the programmed state [level or state]", 0,
      0},
     {"time", 0, CLI_TEXT, "COLUMN",
-     "column of the time since programming, in seconds [nominal_time_s, time_s or time]",
+     "column of the time since programming, in s or as in time_ms [nominal_time_s, "
+     "time_s or"
+     " time]",
      0, 0},
     {"value", 0, CLI_TEXT, "COLUMN",
      "column of the conductance [conductance_S, conductance or g]", 0, 0},

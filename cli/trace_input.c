@@ -34,8 +34,7 @@ cli_exit cli_trace_interval(cli_session *s, double *interval)
 
 /* ---- columns */
 
-/* Seconds of a unit in a column's name: "time_ms", "t [us]", "Time (s)". */
-static double unit_in(const char *name)
+double cli_time_unit(const char *name)
 {
     static const struct {
         const char *text;
@@ -72,7 +71,7 @@ static cli_exit interval_of(cli_session *s, double *interval, const double *time
                             ? ""
                             : "; to ignore this column, give --column and --sample-rate;"
                               " for readings of many cells, use crossbayes device");
-    *interval *= unit_in(name);
+    *interval *= cli_time_unit(name);
     return CLI_DONE;
 }
 

@@ -15,6 +15,10 @@ typedef struct cli_trace {
 /* The interval as given by options; unchanged if it is not. */
 cli_exit cli_trace_interval(cli_session *s, double *interval);
 
+/* Seconds of the unit in a column's name: "time_ms", "t [us]", "Time (s)"; 1 if none is
+ * there. */
+double cli_time_unit(const char *name);
+
 /* Options of a command that reads a trace. */
 #define CLI_TRACE_OPTIONS                                                                \
     {                                                                                    \

@@ -98,6 +98,22 @@ static void what_was_measured_is_used(void **state)
     assert_null(strstr(out_text, "noise devices"));
 }
 
+/* A unit in the name of the column of times counts. */
+static void times_have_units(void **state)
+{
+    (void)state;
+    make_inputs();
+    run_shell("awk -F, -v OFS=, 'NR == 1 { $3 = \"t_ms\" } NR > 1 { $3 *= 1000 } 1'"
+              " cells.csv > ms.csv");
+    run_well("device cells.csv -o s.json -q");
+    run_well("device ms.csv --time t_ms -o ms.json -q");
+    run_shell("for f in s ms; do sed '/command/d; /source/d' $f.json > $f.txt; done;"
+              " cmp s.txt ms.txt");
+    run_shell("sed 1s/t_ms/t_us/ ms.csv > us.csv");
+    run_well("device us.csv --time t_us -o us.json -q");
+    run_shell("sed '/command/d; /source/d' us.json > us.txt; ! cmp -s us.txt ms.txt");
+}
+
 static void mistakes_are_one_line(void **state)
 {
     (void)state;
@@ -162,9 +178,8 @@ static void mistakes_are_one_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_device_goes_all_the_way),
-        cmocka_unit_test(an_array_ages),
-        cmocka_unit_test(what_was_measured_is_used),
+        cmocka_unit_test(a_device_goes_all_the_way), cmocka_unit_test(an_array_ages),
+        cmocka_unit_test(what_was_measured_is_used), cmocka_unit_test(times_have_units),
         cmocka_unit_test(mistakes_are_one_line),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
