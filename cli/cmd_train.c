@@ -48,8 +48,8 @@ static xb_status read_prior(xb_ctx *ctx, xb_train_options *o, const char *text)
             o->prior_scale = (xb_prior_scale)i;
             return XB_OK;
         }
-    if (strchr(text, ':') || xb_prior_parse(ctx, &o->prior, text) == XB_OK)
-        return xb_prior_parse(ctx, &o->prior, text);
+    const xb_status status = xb_prior_parse(ctx, &o->prior, text);
+    if (status != XB_E_INPUT || strchr(text, ':')) return status;
     return xb_fail(ctx, XB_E_INPUT,
                    "prior '%s': expected normal, laplace or mixture, or how the scale is"
                    " found: auto, standard or fitted",

@@ -90,8 +90,8 @@ static void find_varying(bool *varies, const int64_t *first, const xb_copied_row
     }
 }
 
-/* first [n], as of equal columns: among rows whose targets vary, only equal rows are
- * copies. Returns how many copies there are. */
+/* Of rows with equal columns whose targets vary, only those that are equal as a whole
+ * stay copies in first [n]; *copies: how many copies there are. */
 static xb_status keep_varying(xb_ctx *ctx, int64_t *copies, int64_t *first,
                               const seen_rows *seen, const xb_copied_rows *r)
 {
