@@ -72,15 +72,18 @@ static void print_prior(FILE *out)
         "sqrt(2/n) for a unit of n inputs, so that one prior suits nets of any width;\n"
         "with --prior-as-is they are taken literally.\n"
         "\n"
-        "Instead of a prior, train --prior takes how the scale of a normal one is found:\n"
+        "Instead of a prior, train --prior takes how the scale of a normal one is "
+        "found:\n"
         "\n"
         "  standard                sd=1, for classes sd=5\n"
         "  fitted                  the power of two times this, from a quarter to four,\n"
         "                          that predicts best in cross-validation on four parts\n"
         "                          of the table\n"
-        "  auto                    the default. Without --net, for tables of 20 to 10,000\n"
+        "  auto                    the default. Without --net, for tables of 20 to "
+        "10,000\n"
         "                          rows: as fitted, on two of the parts, and standard\n"
-        "                          unless another scale is clearly better. Else standard\n");
+        "                          unless another scale is clearly better. Else "
+        "standard\n");
 }
 
 static void print_schedule(FILE *out)

@@ -4,8 +4,8 @@
 
 #include "vi/trainer.h"
 
-/* Whether the scale is fitted without being asked for (XB_PRIOR_SCALE_AUTO), in a training
- * that chooses the net. */
+/* Whether the scale is fitted without being asked for (XB_PRIOR_SCALE_AUTO), in a
+ * training that chooses the net. */
 bool xb_prior_fits_itself(const xb_train_data *data, const xb_train_options *opt);
 /* What can be fitted: a normal prior whose scale is left open, for a table. */
 xb_status xb_prior_fit_check(xb_ctx *ctx, const xb_train_data *data,
