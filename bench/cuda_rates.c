@@ -1,8 +1,10 @@
 /* cuda_rates.c: how many draws and weights a second the GPU module's kernels make: draws
  * to memory, products of one input a draw (x [row] has weights of its own) and of many,
  * plain products, a small net under many draws, by the host's clock around many calls. A
- * line each: what, law, size, rate. bench_cuda.py runs it beside PyTorch. Arguments are
- * laws to measure instead of three. */
+ * line each: what, law, size, rate. bench_cuda.py runs it beside PyTorch.
+ *
+ *     cuda_rates [LAW ...]
+ *     cuda_rates --only draws|product|inputs|predict [LAW ...] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +99,11 @@ static double seconds_of(job_fn run, void *job)
 
 static void run_draws(void *job) { xbc_draw(job); }
 static void run_fused(void *job) { xbc_fused_forward(job); }
+
+/* The one kind of work to measure; NULL: all. */
+static const char *only;
+
+static bool wanted(const char *what) { return !only || strcmp(only, what) == 0; }
 
 static void time_draws(const char *law, xbc_source source)
 {
@@ -233,6 +240,13 @@ static void time_product(const char *name, xbc_window g, int64_t rows)
     xbc_release(job.y);
 }
 
+static void time_plain_products(void)
+{
+    time_product("dense-4096", (xbc_window){1, 1, 4096, 1, 1, 4096, 1, 1, 1, 0, 0}, 4096);
+    time_product("conv-200x200x16",
+                 (xbc_window){200, 200, 16, 200, 200, 16, 3, 3, 1, 1, 1}, 100);
+}
+
 static void run_many(void *arg) { xbc_many_draws(arg); }
 
 /* The scalar net, two layers of 16: outputs a second, 1000 rows under 1000 draws. */
@@ -264,6 +278,26 @@ static void time_many(const char *law, xbc_source source)
     xbc_release(job.y), xbc_release(job.theta);
 }
 
+static void time_products(const char *law, xbc_source source)
+{
+    time_fused(law, source, 1024, 1);
+    time_fused(law, source, 1024, 64);
+    time_fused(law, source, 1024, 256);
+    time_fused(law, source, 4096, 1);
+    time_fused(law, source, 4096, 16);
+}
+
+static void time_inputs(const char *law, xbc_source source)
+{
+    time_grouped(law, source, 4096, 16);
+    time_grouped(law, source, 4096, 64);
+    time_grouped(law, source, 4096, 128);
+    time_grouped(law, source, 4096, 256);
+    time_grouped(law, source, 1024, 16);
+    time_grouped(law, source, 1024, 256);
+    time_shared(law, source, 4096, 256);
+}
+
 static void time_law(xb_ctx *ctx, const char *text)
 {
     xb_law *law = NULL;
@@ -275,20 +309,10 @@ static void time_law(xb_ctx *ctx, const char *text)
     printf("# %s: %d columns, degree %d, halves %d, slow share %.3g\n", text,
            source.columns, source.degree, source.halves,
            xb_sampler_describe(s).slow_share);
-    time_draws(text, source);
-    time_fused(text, source, 1024, 1);
-    time_fused(text, source, 1024, 64);
-    time_fused(text, source, 1024, 256);
-    time_fused(text, source, 4096, 1);
-    time_fused(text, source, 4096, 16);
-    time_grouped(text, source, 4096, 16);
-    time_grouped(text, source, 4096, 64);
-    time_grouped(text, source, 4096, 128);
-    time_grouped(text, source, 4096, 256);
-    time_grouped(text, source, 1024, 16);
-    time_grouped(text, source, 1024, 256);
-    time_shared(text, source, 4096, 256);
-    time_many(text, source);
+    if (wanted("draws")) time_draws(text, source);
+    if (wanted("product")) time_products(text, source);
+    if (wanted("inputs")) time_inputs(text, source);
+    if (wanted("predict")) time_many(text, source);
     xb_sampler_destroy(s);
     xb_law_destroy(law);
 }
@@ -302,11 +326,10 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0); /* a line as soon as it is known */
     if (!xbc_open(why)) stop(why);
     if (xb_ctx_create(&ctx) != XB_OK) stop("no memory");
+    if (argc > 2 && strcmp(argv[1], "--only") == 0) only = argv[2], argc -= 2, argv += 2;
     for (int i = 0; i < (argc > 1 ? argc - 1 : 3); i++)
         time_law(ctx, argc > 1 ? argv[i + 1] : laws[i]);
-    time_product("dense-4096", (xbc_window){1, 1, 4096, 1, 1, 4096, 1, 1, 1, 0, 0}, 4096);
-    time_product("conv-200x200x16",
-                 (xbc_window){200, 200, 16, 200, 200, 16, 3, 3, 1, 1, 1}, 100);
+    if (!only) time_plain_products();
     xb_ctx_destroy(ctx);
     return 0;
 }
