@@ -1,6 +1,7 @@
 /* device_draw.cu: draws to memory, signs, and the check of all words; maths R2, D9,
- * N7, N10. A thread takes a counter, whose four words belong to elements that are 16
- * apart, so that sixteen neighbouring threads write sixteen neighbouring elements. */
+ * N7, N10. The four words of a counter belong to elements that are 16 apart, and a thread
+ * takes two neighbouring counters at a time, so that eight neighbouring threads write
+ * sixteen neighbouring elements. */
 #include "table.cuh"
 
 #if !defined(XBC_DRAW_BLOCKS)
@@ -24,24 +25,36 @@ static __device__ __forceinline__ int64_t element_of(int64_t counter, int place)
     return counter / 16 * 64 + counter % 16 + 16 * place;
 }
 
-/* How threads take the counters of a run: `number` is the counter that thread `t` of
- * the grid takes in round `round`. */
-struct run_place {
-    int64_t begin;
-    uint32_t step; /* counters of a round, a multiple of 16 */
+/* Blocks take the counters of a run by tiles, and a thread two neighbouring counters in
+ * each HALF of a tile. `begin` is the run's first counter and a multiple of 16. */
+enum { HALVES = 1, HALF = 2 * THREADS, TILE = HALVES * HALF };
 
-    __device__ __forceinline__ uint32_t number(uint32_t t, uint32_t round) const
+struct run_place {
+    int64_t begin, tiles; /* tiles: whole ones */
+
+    /* The rounds of the block, of a tile each. */
+    __device__ __forceinline__ uint32_t rounds(void) const
     {
-        return (uint32_t)begin + t + round * step;
+        const int64_t left = tiles - blockIdx.x;
+        return left > 0 ? (uint32_t)((left - 1) / gridDim.x) + 1 : 0;
     }
-    /* The first element of the counter, counted from the beginning of the stream. */
-    __device__ __forceinline__ int64_t at(uint32_t t, uint32_t round) const
+    /* The thread's first counter of a half-round, counted from the run's first. */
+    __device__ __forceinline__ int64_t counter(uint32_t t, uint32_t half) const
     {
-        return element_of(begin + t, 0) + (int64_t)round * step * 4;
+        return (blockIdx.x + (int64_t)(half / HALVES) * gridDim.x) * TILE +
+               half % HALVES * HALF + 2 * t;
+    }
+    __device__ __forceinline__ uint32_t number(uint32_t t, uint32_t half) const
+    {
+        return (uint32_t)(begin + counter(t, half));
+    }
+    /* Its first element, counted from the beginning of the stream. */
+    __device__ __forceinline__ int64_t at(uint32_t t, uint32_t half) const
+    {
+        return element_of(begin + counter(t, half), 0);
     }
 };
 
-/* Writes element i of the run: z, theta or both, as requested. */
 template <bool Z, bool THETA>
 static __device__ __forceinline__ void put_draw(const xbc_draws &job, int64_t i, float v)
 {
@@ -49,39 +62,96 @@ static __device__ __forceinline__ void put_draw(const xbc_draws &job, int64_t i,
     if (THETA) job.theta[i] = job.mu[i] + job.sigma[i] * v;
 }
 
-/* The slow draws of one counter. */
+static __device__ __forceinline__ float2 &pair_at(float *p)
+{
+    return *(float2 *)(void *)p;
+}
+
+/* The same for elements i and i + 1; i is even. */
+template <bool Z, bool THETA>
+static __device__ __forceinline__ void put_pair(const xbc_draws &job, int64_t i, float v,
+                                                float w)
+{
+    if (Z) pair_at(job.z + i) = float2{v, w};
+    if (!THETA) return;
+    const float2 mu = *(const float2 *)(const void *)(job.mu + i),
+                 sigma = *(const float2 *)(const void *)(job.sigma + i);
+    pair_at(job.theta + i) = float2{mu.x + sigma.x * v, mu.y + sigma.y * w};
+}
+
+/* The words of two neighbouring counters. */
+static __device__ __forceinline__ void pair_words(uint32_t word[8],
+                                                  const stream_keys &keys,
+                                                  uint32_t number)
+{
+    counter_words(word, keys, number);
+    counter_words(word + 4, keys, number + 1);
+}
+
+/* The slow draws of two counters. */
 template <class S, bool Z, bool THETA>
 static __device__ __noinline__ void draw_late(const own_copy<S> own, const xbc_draws &job,
                                               const stream_keys &keys, int64_t at,
                                               uint32_t number)
 {
-    uint32_t word[4];
-    counter_words(word, keys, number);
+    uint32_t word[8];
+    pair_words(word, keys, number);
     each_slow<S>(own, word, [&](uint32_t w, unsigned j) {
         float v = slow_value(job.source.at, w);
-        put_draw<Z, THETA>(job, at + 16 * j, job.negate ? -v : v);
+        put_draw<Z, THETA>(job, at + 16 * (j % 4) + j / 4, job.negate ? -v : v);
     });
 }
 
-/* The counters of a thread that have slow draws, noted by their round; the rest is
- * computed again. In the end the threads share the slow draws that all of them have
- * put aside. */
-enum { LATE = 7 };
+/* A thread's half-rounds that have slow draws; the rest is computed again. In the end the
+ * threads share the slow draws that all of them have put aside. */
+enum { LATE = XBC_LATE(9) };
 
-struct late_rounds {
-    uint32_t round[LATE][THREADS];
-    uint32_t list[LATE * THREADS]; /* round * THREADS + thread */
+struct late_halves {
+    uint16_t half[LATE][THREADS];
+    uint32_t list[LATE * THREADS]; /* half * THREADS + thread */
     uint32_t count;
 };
 
-static __device__ __forceinline__ void gather_late(late_rounds *late, uint32_t mine)
+static __device__ __forceinline__ void gather_late(late_halves *late, uint32_t mine)
 {
     __syncthreads();
     uint32_t n = mine < LATE ? mine : (uint32_t)LATE;
     uint32_t at = n > 0 ? atomicAdd(&late->count, n) : 0;
     for (uint32_t i = 0; i < n; i++)
-        late->list[at + i] = late->round[i][threadIdx.x] * THREADS + threadIdx.x;
+        late->list[at + i] = late->half[i][threadIdx.x] * THREADS + threadIdx.x;
     __syncthreads();
+}
+
+/* The eight draws of two counters, made side by side, since their steps need different
+ * units of the processor. Tells whether some may be slow. */
+template <class S, bool Z, bool THETA>
+static __device__ __forceinline__ bool draw_pair(const own_copy<S> &own,
+                                                 const xbc_draws &job,
+                                                 const stream_keys &keys, int64_t to,
+                                                 uint32_t number)
+{
+    uint32_t word[8];
+    float v[8];
+    pair_words(word, keys, number);
+    XB_UNROLLED
+    for (int j = 0; j < 8; j++) v[j] = fast_value<S>(own, word[j % 2 * 4 + j / 2]);
+    XB_UNROLLED
+    for (int j = 0; j < 4; j++)
+        put_pair<Z, THETA>(job, to + 16 * j, v[2 * j], v[2 * j + 1]);
+    return any_slow(v);
+}
+
+/* The counters beyond the last whole tile. */
+template <class S, bool Z, bool THETA>
+static __device__ __noinline__ void draw_rest(const own_copy<S> own, const xbc_draws &job,
+                                              const stream_keys &keys, int64_t first,
+                                              int64_t end)
+{
+    for (int64_t c = first + 2 * (int64_t)threadIdx.x; c < end; c += HALF) {
+        const int64_t to = element_of(c, 0) - job.first;
+        if (draw_pair<S, Z, THETA>(own, job, keys, to, (uint32_t)c))
+            draw_late<S, Z, THETA>(own, job, keys, to, (uint32_t)c);
+    }
 }
 
 /* One whole panel from the first element of a block on: no index has to be computed. */
@@ -91,39 +161,39 @@ static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
              const __grid_constant__ stream_keys keys, int64_t begin, int64_t count)
 {
     __shared__ __align__(16) float table[S::floats];
-    __shared__ late_rounds late;
+    __shared__ late_halves late;
     if (threadIdx.x == 0) late.count = 0;
     table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
-    const run_place run = {begin, gridDim.x * THREADS};
-    const uint32_t first = blockIdx.x * THREADS, t = first + threadIdx.x;
-    const uint32_t rounds = t < count ? (uint32_t)((count - t - 1) / run.step) + 1 : 0;
-    int64_t to = run.at(t, 0) - job.first;
-    uint32_t number = run.number(t, 0), waiting = 0;
+    const run_place run = {begin, count / TILE};
+    const uint32_t rounds = run.rounds(), step = gridDim.x * TILE;
+    int64_t to = run.at(threadIdx.x, 0) - job.first;
+    uint32_t number = run.number(threadIdx.x, 0), waiting = 0;
     for (uint32_t round = 0; round < rounds; round++) {
-        uint32_t word[4];
-        float v[4];
-        counter_words(word, keys, number);
+        bool slow[HALVES];
         XB_UNROLLED
-        for (int j = 0; j < 4; j++) {
-            v[j] = fast_value<S>(own, word[j]);
-            put_draw<Z, THETA>(job, to + 16 * j, v[j]);
+        for (int h = 0; h < HALVES; h++)
+            slow[h] = draw_pair<S, Z, THETA>(own, job, keys, to + 4 * h * HALF,
+                                             number + (uint32_t)(h * HALF));
+        if (slow[0]) XB_UNROLLED
+        for (uint32_t h = 0; h < HALVES; h++) {
+            if (slow[h] && waiting < LATE)
+                late.half[waiting][threadIdx.x] = (uint16_t)(round * HALVES + h);
+            waiting += slow[h];
         }
-        if (any_slow(v)) {
-            if (waiting < LATE) late.round[waiting][threadIdx.x] = round;
-            waiting++;
-        }
-        number += run.step, to += 4 * (int64_t)run.step;
+        number += step, to += 4 * (int64_t)step;
     }
+    if (blockIdx.x == run.tiles % gridDim.x)
+        draw_rest<S, Z, THETA>(own, job, keys, begin + run.tiles * TILE, begin + count);
     gather_late(&late, waiting);
     for (uint32_t i = threadIdx.x; i < late.count; i += THREADS) {
-        uint32_t whose = first + late.list[i] % THREADS, round = late.list[i] / THREADS;
-        draw_late<S, Z, THETA>(own, job, keys, run.at(whose, round) - job.first,
-                               run.number(whose, round));
+        const uint32_t t = late.list[i] % THREADS, half = late.list[i] / THREADS;
+        draw_late<S, Z, THETA>(own, job, keys, run.at(t, half) - job.first,
+                               run.number(t, half));
     }
-    for (uint32_t round = 0; waiting > LATE && round < rounds; round++)
-        draw_late<S, Z, THETA>(own, job, keys, run.at(t, round) - job.first,
-                               run.number(t, round));
+    for (uint32_t half = 0; waiting > LATE && half < rounds * HALVES; half++)
+        draw_late<S, Z, THETA>(own, job, keys, run.at(threadIdx.x, half) - job.first,
+                               run.number(threadIdx.x, half));
 }
 
 template <class S>
@@ -158,23 +228,26 @@ static __global__ void __launch_bounds__(THREADS)
  * ones. */
 static unsigned draw_blocks(int64_t count)
 {
-    const int64_t wave = XBC_DRAW_BLOCKS * (int64_t)xbc_processors(), some = 128;
-    int64_t wanted = (count + THREADS - 1) / THREADS;
-    int64_t waves = (wanted + wave * some - 1) / (wave * some);
-    return (unsigned)(wanted < wave ? wanted : waves * wave);
+    const int64_t wave = XBC_DRAW_BLOCKS * (int64_t)xbc_processors(), some = 96,
+                  tiles = (count + TILE - 1) / TILE,
+                  waves = (tiles + wave * some - 1) / (wave * some);
+    return (unsigned)(tiles < wave ? tiles : waves * wave);
 }
 
 void xbc_draw(const xbc_draws *job)
 {
     if (job->count <= 0) return;
     counters c = counters_of(job->first, job->count);
-    bool run = job->first % 64 == 0 && job->count % 64 == 0 && job->size == job->count;
+    const uintptr_t places = (uintptr_t)job->z | (uintptr_t)job->theta |
+                             (uintptr_t)job->mu | (uintptr_t)job->sigma;
+    const bool run = job->first % 64 == 0 && job->count % 64 == 0 &&
+                     job->size == job->count && places % sizeof(float2) == 0;
     const stream_keys keys = keys_of(job->where);
     for_shape(job->source, [&](auto shape) {
         typedef decltype(shape) S;
         if (run && job->z && job->theta)
-            XBC_LAUNCH("drawing", (draw_run<S, true, true>), draw_blocks(c.count), THREADS,
-                       *job, keys, c.begin, c.count);
+            XBC_LAUNCH("drawing", (draw_run<S, true, true>), draw_blocks(c.count),
+                       THREADS, *job, keys, c.begin, c.count);
         else if (run && job->z)
             XBC_LAUNCH("drawing", (draw_run<S, true, false>), draw_blocks(c.count),
                        THREADS, *job, keys, c.begin, c.count);

@@ -68,37 +68,45 @@ static __device__ __forceinline__ void table_load(float *table, const xb_draw_so
     __syncthreads();
 }
 
-/* A thread's own copies of the coefficients. On the device they are addresses in
- * shared memory, which the compiler cannot see through, so that a column's address is
- * one instruction away. Make this object after the table was loaded, and use the
- * table's memory for nothing else: the compiler does not know when it is read. */
+/* A thread's own copies of the coefficients; columns are whole numbers in floats. On the
+ * device an address in shared memory is the lowest bits of a float, whose unit is 2^-149,
+ * so that one multiply-add takes a column to its address: the integer units are busy with
+ * words. Make this object after the table was loaded, and use the table's memory for
+ * nothing else: the compiler does not know when it is read. */
 template <class S> struct own_copy {
-    static const uint32_t row_bytes = S::copies * sizeof(float4),
-                          one_bytes = 32 * sizeof(float);
+    static const int row_bytes = S::copies * (int)sizeof(float4),
+                     one_bytes = 32 * (int)sizeof(float);
 #if defined(__CUDA_ARCH__)
-    uint32_t row, one;
+    static const int least = 0x00800000; /* the bits of the least normal number */
+    float row, one;
 
+    static __device__ __forceinline__ float place_of(const float *table, uint32_t bytes)
+    {
+        return __int_as_float(least + (int)__cvta_generic_to_shared(table) + (int)bytes);
+    }
     __device__ __forceinline__ own_copy(const float *table)
     {
-        uint32_t start = (uint32_t)__cvta_generic_to_shared(table);
-        row = start + threadIdx.x % S::copies * (uint32_t)sizeof(float4) -
-              XB_CELL_BIAS * row_bytes;
-        one = start + (uint32_t)(S::quads * sizeof(float4)) +
-              threadIdx.x % 32 * (uint32_t)sizeof(float) - XB_CELL_BIAS * one_bytes;
-        asm volatile("" : "+r"(row), "+r"(one));
+        row = place_of(table, threadIdx.x % S::copies * (uint32_t)sizeof(float4));
+        one = place_of(table + S::quads * XB_ROW,
+                       threadIdx.x % 32 * (uint32_t)sizeof(float));
+        asm volatile("" : "+f"(row), "+f"(one));
     }
-    __device__ __forceinline__ float4 quad(uint32_t column, uint32_t offset) const
+    template <int OFFSET> __device__ __forceinline__ float4 quad(float column) const
     {
+        const float at = fmaf(column, (float)row_bytes * 0x1p-149f, row);
         float4 q;
-        asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+        asm("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4 + %5];"
             : "=f"(q.x), "=f"(q.y), "=f"(q.z), "=f"(q.w)
-            : "r"(column * row_bytes + row + offset));
+            : "r"(__float_as_int(at)), "n"(OFFSET - least));
         return q;
     }
-    __device__ __forceinline__ float single(uint32_t column) const
+    __device__ __forceinline__ float single(float column) const
     {
+        const float at = fmaf(column, (float)one_bytes * 0x1p-149f, one);
         float c;
-        asm("ld.shared.f32 %0, [%1];" : "=f"(c) : "r"(column * one_bytes + one));
+        asm("ld.shared.f32 %0, [%1 + %2];"
+            : "=f"(c)
+            : "r"(__float_as_int(at)), "n"(-least));
         return c;
     }
 #else
@@ -111,13 +119,13 @@ template <class S> struct own_copy {
         one = (const char *)(const void *)(table + S::quads * XB_ROW) +
               threadIdx.x % 32 * sizeof(float);
     }
-    __device__ __forceinline__ float4 quad(uint32_t column, uint32_t offset) const
+    template <int OFFSET> __device__ __forceinline__ float4 quad(float column) const
     {
-        return *(const float4 *)(const void *)(row + column * row_bytes + offset);
+        return *(const float4 *)(const void *)(row + (int)column * row_bytes + OFFSET);
     }
-    __device__ __forceinline__ float single(uint32_t column) const
+    __device__ __forceinline__ float single(float column) const
     {
-        return *(const float *)(const void *)(one + column * one_bytes);
+        return *(const float *)(const void *)(one + (int)column * one_bytes);
     }
 #endif
 };
@@ -126,15 +134,18 @@ template <class S> struct own_copy {
 template <class S>
 static __device__ __forceinline__ float fast_value(const own_copy<S> &own, uint32_t word)
 {
-    float r;
-    uint32_t column = (uint32_t)xb_table_column(&r, word, S::columns, S::halves);
+    const float root = xb_table_root(word, S::columns);
+    int unused;
+    float column = xb_table_cell(&unused, root);
+    const float r = root - column; /* exact */
+    if (S::halves == 2 && word >> 31) column += (float)S::columns;
     __align__(16) float coef[2 * XB_ROW];
-    *(float4 *)(void *)coef = own.quad(column, 0);
+    *(float4 *)(void *)coef = own.template quad<0>(column);
     if (S::degree == XB_ROW)
         coef[XB_ROW] = own.single(column);
     else if (S::degree > XB_ROW)
         *(float4 *)(void *)(coef + XB_ROW) =
-            own.quad(column, (uint32_t)(S::quads * sizeof(float4)));
+            own.template quad<S::quads *(int)sizeof(float4)>(column);
     return xb_table_signed(xb_polynomial(coef, S::degree, r), word);
 }
 
@@ -174,31 +185,54 @@ static __device__ __forceinline__ float value_by(const xb_draw_table &t,
     return z == z ? z : slow_value(d, word);
 }
 
-/* Whether one of four values is slow. */
-static __device__ __forceinline__ bool any_slow(const float v[4])
+static __device__ __forceinline__ bool unordered(float a, float b)
 {
-    float sum = (v[0] + v[1]) + (v[2] + v[3]);
-    return sum != sum;
+    return !(a < b) && !(a >= b);
 }
+
+/* Whether one of N values is slow, that is NAN: then so is a fused product and sum with
+ * it. If all values are numbers, the result may also be NAN because numbers are too
+ * large; so see which it is. */
+template <int N> static __device__ __forceinline__ bool any_slow(const float (&v)[N])
+{
+    static_assert(N % 2 == 0 && N >= 4, "pairs of values");
+    float all = v[0];
+    XB_UNROLLED
+    for (int i = 1; i + 1 < N; i += 2) all = fmaf(all, v[i], v[i + 1]);
+    return unordered(all, v[N - 1]);
+}
+
+/* How many notes of slow draws a thread has room for. The emulation has room for one, so
+ * that tests cover those without room. */
+#if defined(XB_EMULATED)
+#define XBC_LATE(count) 1
+#else
+#define XBC_LATE(count) count
+#endif
 
 /* Counters with slow draws are put aside, and in the end threads make their slow draws
  * side by side: made one at a time, each would hold up the 31 other threads of its
- * warp. Calls f(word, j) for each slow draw of a counter; threads whose slow draws
+ * warp. Calls f(word [j], j) for each word whose draw is slow; threads whose slow draws
  * have different places make them together. */
-template <class S, class F>
+template <class S, int N, class F>
 static __device__ __forceinline__ void each_slow(const own_copy<S> &own,
-                                                 const uint32_t word[4], F f)
+                                                 const uint32_t (&word)[N], F f)
 {
     unsigned left = 0;
     XB_UNROLLED
-    for (unsigned j = 0; j < 4; j++) {
+    for (unsigned j = 0; j < N; j++) {
         float v = fast_value<S>(own, word[j]);
         left |= v != v ? 1u << j : 0;
     }
     while (left) {
-        unsigned j = left & 1 ? 0 : left & 2 ? 1 : left & 4 ? 2 : 3;
-        f(j == 0 ? word[0] : j == 1 ? word[1] : j == 2 ? word[2] : word[3], j);
-        left &= left - 1;
+        const unsigned lowest = left & (0 - left);
+        uint32_t w = word[0];
+        unsigned at = 0;
+        XB_UNROLLED
+        for (unsigned j = 1; j < N; j++)
+            if (lowest == 1u << j) w = word[j], at = j;
+        f(w, at);
+        left -= lowest;
     }
 }
 

@@ -44,7 +44,8 @@ XB_BOTH float xb_root(float x)
 {
     float y, root, half;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    root = x * y, half = 0.5f * y;
+    root = x * y;
+    half = __int_as_float(__float_as_int(y) - 0x00800000); /* y / 2, exactly */
     return fmaf(fmaf(-root, root, x), half, root);
 }
 #else
