@@ -8,35 +8,22 @@
  * apart. So eight counters are a thread's share of the eight tiles of a step, and
  * threads exchange nothing (tensor.cuh has the arithmetic).
  *
- * Few rows (up to 32): the warps take steps of the inputs in turn, and their sums are
- * added at the end, in the order of the warps. Many rows (up to 256 in a block): a
- * warp has 16 or 32 rows, and all warps share the weights that one of them makes. Slow
- * draws count as 0 at first. With few rows they are added at the end, in the order of
- * the threads; with many rows they are put into the shared weights. Inputs are cut
- * into slices, whose sums are added in their order. x is split once, into the order in
- * which threads read it. */
+ * A block has up to 256 rows. A warp has 16 or 32 of them, and all warps share the
+ * weights that one of them makes, whose slow draws are put in last. Inputs are cut into
+ * slices, whose sums are added in their order. x is split once, into the order in which
+ * threads read it. device_few.cu takes few rows. */
+#include "grouped.cuh"
 #include "table.cuh"
 #include "tensor.cuh"
-#include "wide.cuh"
 
 enum { WIDTH = 64, LANES = 16, WARPS = THREADS / 32, TILES = WIDTH / 8, HALF_TILES = 4 };
-enum { FEW_MOST = 32 };
 enum { SLICE_LEAST = 8 }; /* steps */
-enum { LATE = 4 }; /* counters with slow draws that a thread notes; the rest is found
-                      again */
-
 static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* The number of fragments of 16 rows of a warp, and of rows of a block. */
-static int tall_of(int64_t group)
-{
-    return group <= 16 || (group > FEW_MOST && group <= 16 * WARPS) ? 1 : 2;
-}
+static int tall_of(int64_t group) { return group <= 16 * WARPS ? 1 : 2; }
 
-static int64_t rows_of_block(int64_t group)
-{
-    return 16 * tall_of(group) * (group > FEW_MOST ? WARPS : 1);
-}
+static int64_t rows_of_block(int64_t group) { return 16 * tall_of(group) * WARPS; }
 
 static int64_t blocks_of_group(int64_t group)
 {
@@ -75,8 +62,9 @@ int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t in, int64_t out)
     const int64_t plain =
         split_words(groups, group, in) +
         (quotient_up(blocks_wanted(), columns) * rows_of_block(group) + rows) * out;
-    const int64_t wide = xbc_wide_room(groups, rows, group, in, out);
-    return plain > wide ? plain : wide;
+    const int64_t wide = xbc_wide_room(groups, rows, group, in, out),
+                  few = xbc_few_room(rows, out), most = plain > wide ? plain : wide;
+    return most > few ? most : few;
 }
 
 /* ---- a block's place, and a thread's in it */
@@ -106,8 +94,9 @@ struct grouped_place {
         q = (int)threadIdx.x % 4;
         const int64_t wide = job.out / WIDTH;
         input_counters = (uint32_t)(wide * LANES);
-        number = (uint32_t)((job.first / WIDTH + draw * job.in * wide + blockIdx.x) * LANES +
-                            g);
+        number =
+            (uint32_t)((job.first / WIDTH + draw * job.in * wide + blockIdx.x) * LANES +
+                       g);
     }
     /* Input `e` (0 to 3) of the thread's four in a step. */
     __device__ __forceinline__ int input(int step, int e) const
@@ -128,8 +117,9 @@ struct grouped_place {
 template <int N> struct some_weights {
     float mu[N][4], sigma[N][4];
 
-    __device__ __forceinline__ void load(const xbc_grouped &job, const grouped_place &here,
-                                         int step, int e, int half)
+    __device__ __forceinline__ void load(const xbc_grouped &job,
+                                         const grouped_place &here, int step, int e,
+                                         int half)
     {
         XB_UNROLLED
         for (int n = 0; n < N; n++) {
@@ -153,8 +143,8 @@ struct half_tiles {
 template <class S>
 static __device__ __noinline__ float4 slow_weights(const own_copy<S> own,
                                                    const xbc_grouped &job,
-                                                   const stream_keys &keys, uint32_t number,
-                                                   const float *sigma)
+                                                   const stream_keys &keys,
+                                                   uint32_t number, const float *sigma)
 {
     uint32_t word[4];
     float value[4] = {};
@@ -191,9 +181,9 @@ static __device__ __forceinline__ float4 slow_at(const own_copy<S> &own,
 /* Makes the tiles of one half of a step, with the weights of N inputs at once. Returns
  * as bits which of its four counters have slow draws. */
 template <class S, int N>
-static __device__ __forceinline__ unsigned
-make_half(half_tiles *to, const own_copy<S> &own, const xbc_grouped &job,
-          const stream_keys &keys, const grouped_place &here, int step, int half)
+static __device__ __forceinline__ unsigned make_half(
+    half_tiles *to, const own_copy<S> &own, const xbc_grouped &job,
+    const stream_keys &keys, const grouped_place &here, int step, int half)
 {
     unsigned slow = 0;
     some_weights<N> some;
@@ -223,24 +213,6 @@ make_half(half_tiles *to, const own_copy<S> &own, const xbc_grouped &job,
             const split_pair s(w[0][j], w[1][j]);
             to->hi[j][p] = s.hi, to->lo[j][p] = s.lo;
         }
-    }
-    return slow;
-}
-
-/* Which of a step's eight counters have slow draws. */
-template <class S>
-static __device__ __forceinline__ unsigned slow_counters(const own_copy<S> &own,
-                                                         const stream_keys &keys,
-                                                         const grouped_place &here,
-                                                         int step)
-{
-    unsigned slow = 0;
-    for (int n = 0; n < 8; n++) {
-        uint32_t word[4];
-        float z[4];
-        counter_words(word, keys, counter_of(here, step, n / 4, n % 4));
-        for (int j = 0; j < 4; j++) z[j] = fast_value<S>(own, word[j]);
-        if (any_slow(z)) slow |= 1u << n;
     }
     return slow;
 }
@@ -284,7 +256,8 @@ static __global__ void __launch_bounds__(THREADS)
                       k = tile % steps * STEP + 2 * q + i / 2 * 8;
         const float *at = job.x + row * job.in + k;
         const bool is = row < end;
-        const split_pair s(is && k < job.in ? at[0] : 0, is && k + 1 < job.in ? at[1] : 0);
+        const split_pair s(is && k < job.in ? at[0] : 0,
+                           is && k + 1 < job.in ? at[1] : 0);
         hi[i] = s.hi, lo[i] = s.lo;
     }
     to[tile * 64 + lane] = uint4{hi[0], hi[1], hi[2], hi[3]};
@@ -309,15 +282,7 @@ static __device__ __forceinline__ void multiply_tile(float sum[4], const input_t
     warp_mma(sum, x.hi, hi);
 }
 
-/* ---- few rows */
-
-/* Counters with slow draws are noted as step * 8 + their number. */
-template <int MT> struct few_room {
-    float sum[16 * MT][WIDTH];
-    int late[LATE][THREADS];
-    float4 value[THREADS];
-    int count[THREADS], now[THREADS]; /* now: the counter that this value belongs to */
-};
+/* ---- sums */
 
 /* Calls f(row, column, value) for each of a thread's outputs. */
 template <int MT, class F>
@@ -331,131 +296,6 @@ static __device__ __forceinline__ void each_sum(const float sum[MT][TILES][4], F
         f(16 * i + row + k / 2 * 8, 8 * t + column + k % 2, sum[i][t][k]);
 }
 
-/* Adds slow weights number i of all threads to the sums. A thread has some of the rows
- * and the outputs of one of 16 lanes; it goes through the threads that noted these
- * weights, in their order. */
-template <int MT>
-static __device__ __forceinline__ void add_late(few_room<MT> *room, const xbc_grouped &job,
-                                                const grouped_place &here, int i)
-{
-    const int lane = (int)threadIdx.x % LANES;
-    for (int n = 0; n < THREADS / 8; n++) {
-        const int t = n / 4 * 32 + lane % 8 * 4 + n % 4;
-        if (room->count[t] <= i) continue;
-        const int at = room->now[t], e = at % 4;
-        if (at / 4 % 2 != lane / 8) continue;
-        const int k = at / 8 * STEP + 2 * (t % 4) + e / 2 * 8 + e % 2;
-        if (k >= (int)job.in) continue;
-        const float4 v = room->value[t];
-        for (int r = (int)threadIdx.x / LANES; r < here.rows; r += THREADS / LANES) {
-            const float x = job.x[(here.row0 + r) * job.in + k];
-            room->sum[r][lane] += x * v.x, room->sum[r][lane + 16] += x * v.y;
-            room->sum[r][lane + 32] += x * v.z, room->sum[r][lane + 48] += x * v.w;
-        }
-    }
-}
-
-/* Finds the thread's slow counter number i if it is beyond those that were noted. */
-template <class S>
-static __device__ __noinline__ int found_again(const own_copy<S> own,
-                                               const stream_keys &keys,
-                                               const grouped_place &here, int i)
-{
-    int seen = 0;
-    for (int step = here.begin + here.warp; step < here.end; step += WARPS) {
-        const unsigned slow = slow_counters<S>(own, keys, here, step);
-        for (int n = 0; n < 8; n++)
-            if (slow >> n & 1 && seen++ == i) return step * 8 + n;
-    }
-    return 0; /* never */
-}
-
-/* The largest value of all threads. */
-static __device__ __forceinline__ int most_of(int *room, int mine)
-{
-    room[threadIdx.x] = mine;
-    for (unsigned w = THREADS / 2; w > 0; w /= 2) {
-        __syncthreads();
-        if (threadIdx.x < w && room[threadIdx.x + w] > room[threadIdx.x])
-            room[threadIdx.x] = room[threadIdx.x + w];
-    }
-    __syncthreads();
-    return room[0];
-}
-
-template <class S, int MT>
-static __device__ __forceinline__ void
-all_late(few_room<MT> *room, const own_copy<S> &own, const xbc_grouped &job,
-         const stream_keys &keys, const grouped_place &here, int waiting)
-{
-    const int most = most_of(room->now, waiting);
-    room->count[threadIdx.x] = waiting;
-    for (int i = 0; i < most; i++) {
-        __syncthreads();
-        if (i < waiting) {
-            const int at = i < LATE ? room->late[i][threadIdx.x]
-                                    : found_again<S>(own, keys, here, i);
-            room->now[threadIdx.x] = at;
-            room->value[threadIdx.x] =
-                slow_at<S>(own, job, keys, here, at / 8, at / 4 % 2, at % 4);
-        }
-        __syncthreads();
-        add_late<MT>(room, job, here, i);
-    }
-}
-
-template <class S, int MT>
-static __global__ void __launch_bounds__(THREADS, 2)
-    grouped_few(const __grid_constant__ xbc_grouped job,
-                const __grid_constant__ stream_keys keys, const uint4 *tiles, float *part,
-                int64_t slices)
-{
-    __shared__ __align__(16) float table[S::floats];
-    __shared__ __align__(16) few_room<MT> room;
-    table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
-    const own_copy<S> own(table);
-    const grouped_place here(job, slices, 16 * MT);
-    if (here.rows <= 0) return; /* the whole block */
-    float sum[MT][TILES][4] = {};
-    int waiting = 0;
-    for (int step = here.begin + here.warp; step < here.end; step += WARPS) {
-        input_tile x[MT];
-        XB_UNROLLED
-        for (int i = 0; i < MT; i++) x[i].load(tiles, tile_at(job, MT, i, step));
-        unsigned slow = 0;
-        XB_UNROLLED
-        for (int half = 0; half < 2; half++) {
-            half_tiles w;
-            slow |= make_half<S, MT == 1 ? 2 : 1>(&w, own, job, keys, here, step, half)
-                    << 4 * half;
-            XB_UNROLLED
-            for (int j = 0; j < HALF_TILES; j++) XB_UNROLLED
-            for (int i = 0; i < MT; i++)
-                multiply_tile(sum[i][2 * j + half], x[i], w.hi[j], w.lo[j]);
-        }
-        for (int n = 0; slow; n++, slow >>= 1) {
-            if (!(slow & 1)) continue;
-            if (waiting < LATE) room.late[waiting][threadIdx.x] = step * 8 + n;
-            waiting++;
-        }
-    }
-    for (int warp = 0; warp < WARPS; warp++) {
-        __syncthreads();
-        if (here.warp != warp) continue;
-        each_sum<MT>(sum, [&](int row, int column, float v) {
-            room.sum[row][column] = warp == 0 ? v : room.sum[row][column] + v;
-        });
-    }
-    __syncthreads();
-    all_late<S, MT>(&room, own, job, keys, here, waiting);
-    __syncthreads();
-    float *to = part + (blockIdx.z * job.rows + here.row0) * job.out + blockIdx.x * WIDTH;
-    for (int i = (int)threadIdx.x; i < here.rows * WIDTH; i += THREADS)
-        to[i / WIDTH * job.out + i % WIDTH] = room.sum[i / WIDTH][i % WIDTH];
-}
-
-/* ---- many rows */
-
 /* Replaces one weight in shared memory: input e of four is the half e % 2 of word e /
  * 2. */
 static __device__ __forceinline__ void put_weight(uint4 *to, int e, float value)
@@ -467,9 +307,9 @@ static __device__ __forceinline__ void put_weight(uint4 *to, int e, float value)
 
 /* Which of a thread's counters of a step have slow draws, as bits. */
 template <class S>
-static __device__ __forceinline__ void
-put_slow(uint4 to[2][HALF_TILES][32], const own_copy<S> &own, const xbc_grouped &job,
-         const stream_keys &keys, const grouped_place &here, int step, unsigned slow)
+static __device__ __forceinline__ void put_slow(
+    uint4 to[2][HALF_TILES][32], const own_copy<S> &own, const xbc_grouped &job,
+    const stream_keys &keys, const grouped_place &here, int step, unsigned slow)
 {
     const int lane = (int)threadIdx.x % 32;
     for (int n = 0; slow; n++, slow >>= 1) {
@@ -487,9 +327,9 @@ put_slow(uint4 to[2][HALF_TILES][32], const own_copy<S> &own, const xbc_grouped 
 
 template <class S, int MT>
 static __global__ void __launch_bounds__(THREADS, 2)
-    grouped_many(const __grid_constant__ xbc_grouped job,
-                 const __grid_constant__ stream_keys keys, const uint4 *tiles, float *part,
-                 int64_t slices)
+    grouped_rows(const __grid_constant__ xbc_grouped job,
+                 const __grid_constant__ stream_keys keys, const uint4 *tiles,
+                 float *part, int64_t slices)
 {
     __shared__ __align__(16) float table[S::floats];
     /* the weights of WARPS steps, each made by one warp, in the order in which threads
@@ -508,9 +348,10 @@ static __global__ void __launch_bounds__(THREADS, 2)
             XB_UNROLLED
             for (int half = 0; half < 2; half++) {
                 half_tiles w;
-                slow |= make_half<S, MT == 1 ? 4 : 1>(&w, own, job, keys, here,
-                                                      first + here.warp, half)
-                        << 4 * half;
+                slow |= make_half < S,
+                    MT == 1 ? 4
+                            : 1 > (&w, own, job, keys, here, first + here.warp, half)
+                                      << 4 * half;
                 XB_UNROLLED
                 for (int j = 0; j < HALF_TILES; j++)
                     weights[here.warp][half][j][lane] =
@@ -572,18 +413,11 @@ static void launch_shape(const xbc_grouped *job, const stream_keys &keys, int64_
     const dim3 blocks((unsigned)(job->out / WIDTH),
                       (unsigned)(job->groups * blocks_of_group(job->group)),
                       (unsigned)slices);
-    const bool many = job->group > FEW_MOST, flat = tall_of(job->group) == 1;
-    if (many && flat)
-        XBC_LAUNCH("multiplying draws", (grouped_many<S, 1>), blocks, THREADS, *job, keys,
-                   tiles, part, slices);
-    else if (many)
-        XBC_LAUNCH("multiplying draws", (grouped_many<S, 2>), blocks, THREADS, *job, keys,
-                   tiles, part, slices);
-    else if (flat)
-        XBC_LAUNCH("multiplying draws", (grouped_few<S, 1>), blocks, THREADS, *job, keys,
+    if (tall_of(job->group) == 1)
+        XBC_LAUNCH("multiplying draws", (grouped_rows<S, 1>), blocks, THREADS, *job, keys,
                    tiles, part, slices);
     else
-        XBC_LAUNCH("multiplying draws", (grouped_few<S, 2>), blocks, THREADS, *job, keys,
+        XBC_LAUNCH("multiplying draws", (grouped_rows<S, 2>), blocks, THREADS, *job, keys,
                    tiles, part, slices);
 }
 
@@ -608,12 +442,15 @@ static const float *plain_product(const xbc_grouped *job, int64_t slices)
 
 void xbc_grouped_forward(const xbc_grouped *job)
 {
-    const bool wide = job->wide && xbc_wide_suits(job);
+    const bool wide = job->wide && xbc_wide_suits(job) && !xbc_few_is_faster(job),
+               few = !wide && job->group <= XBC_FEW_MOST;
     const int64_t n = job->rows * job->out,
-                  slices = wide ? xbc_wide_slices(job)
-                                : slices_of(job->groups, job->group, job->in, job->out);
-    const float *part =
-        wide ? xbc_wide_product(job, slices) : plain_product(job, slices);
+                  slices = wide  ? xbc_wide_slices(job)
+                           : few ? xbc_few_slices(job)
+                                 : slices_of(job->groups, job->group, job->in, job->out);
+    const float *part = wide  ? xbc_wide_product(job, slices)
+                        : few ? xbc_few_product(job, slices)
+                              : plain_product(job, slices);
     XBC_LAUNCH("multiplying draws", add_grouped, blocks_for(n), THREADS, job->y, part,
                job->bias, n, slices, job->out, job->group, job->skip);
 }

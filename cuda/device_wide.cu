@@ -12,10 +12,10 @@
  * A thread of a producer has four neighbouring counters of one input, so that it reads
  * and writes four neighbouring outputs at once: in shared memory the weights of
  * neighbouring outputs lie side by side. */
+#include "grouped.cuh"
 #include "hopper.cuh"
 #include "table.cuh"
 #include "tensor.cuh"
-#include "wide.cuh"
 
 enum { OUTPUTS = 128, DEEP = 32, LANES = 16, WIDTH = 64 };
 /* The number of threads that multiply together, and of shares of a stage, one for each

@@ -58,6 +58,87 @@ static __device__ __forceinline__ void warp_mma(float c[4], const uint32_t a[4],
 }
 #endif
 
+/* ---- memory: a load that the compiler does not move to a later place, and copies to
+ * shared memory that run by themselves */
+
+#if defined(XB_EMULATED)
+static inline void ask_two(float *to, const float *from)
+{
+    memcpy(to, from, 2 * sizeof *to);
+}
+static inline void copy_four(float *to, const float *from, bool)
+{
+    memcpy(to, from, 4 * sizeof *to);
+}
+static inline void copies_end(void) {}
+static inline void copies_wait(void) {}
+static inline void copies_wait_all(void) {}
+#else
+/* The address is a multiple of 8. */
+static __device__ __forceinline__ void ask_two(float *to, const float *from)
+{
+    asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];"
+                 : "=f"(to[0]), "=f"(to[1])
+                 : "l"(from));
+}
+/* `aligned`: both addresses are multiples of 16; else the copy is made at once. */
+static __device__ __forceinline__ void copy_four(float *to, const float *from,
+                                                 bool aligned)
+{
+    if (aligned)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                         (uint32_t)__cvta_generic_to_shared(to)),
+                     "l"(__cvta_generic_to_global(from))
+                     : "memory");
+    else
+        to[0] = from[0], to[1] = from[1], to[2] = from[2], to[3] = from[3];
+}
+/* Ends a group of copies. */
+static __device__ __forceinline__ void copies_end(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/* Waits for the thread's groups before the last one; other threads see them after a
+ * barrier. */
+static __device__ __forceinline__ void copies_wait(void)
+{
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+static __device__ __forceinline__ void copies_wait_all(void)
+{
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+}
+#endif
+
+/* ---- tf32: 11 bits, of which a number and the rest of it together keep 21 */
+
+static __device__ __forceinline__ float tf32_part(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= 0xffffe000u;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#if defined(XB_EMULATED)
+#define warp_mma_tf32 emulated_mma_tf32
+#else
+/* c [16][8] += a [16][8] b [8][8]; the lower 13 bits of a and b do not count. */
+static __device__ __forceinline__ void warp_mma_tf32(float c[4], const float a[4],
+                                                     const float b[2])
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])),
+                   "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])),
+                   "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
+}
+#endif
+
+/* ---- pairs of bf16 */
+
 /* Two numbers that are neighbours along the inner index. */
 struct split_pair {
     uint32_t hi, lo;

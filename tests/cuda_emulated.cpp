@@ -162,6 +162,41 @@ void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2])
     wait_for(true);
 }
 
+static float tf32_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits &= 0xffffe000u;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+void emulated_mma_tf32(float c[4], const float a[4], const float b[2])
+{
+    static float left[1024][4], right[1024][2];
+    const unsigned lane = emulated_thread.x % 32, warp = emulated_thread.x - lane;
+    memcpy(left[emulated_thread.x], a, sizeof left[0]);
+    memcpy(right[emulated_thread.x], b, sizeof right[0]);
+    wait_for(true);
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned row = lane / 4, lower = i / 2, column = lane % 4 * 2 + i % 2;
+        for (unsigned k = 0; k < 8; k++)
+            c[i] += tf32_of(left[warp + row * 4 + k % 4][lower + k / 4 * 2]) *
+                    tf32_of(right[warp + column * 4 + k % 4][k / 4]);
+    }
+    wait_for(true);
+}
+
+float emulated_shuffle(float value, unsigned mask)
+{
+    static float shown[1024];
+    shown[emulated_thread.x] = value;
+    wait_for(true);
+    const float other = shown[emulated_thread.x ^ mask];
+    wait_for(true);
+    return other;
+}
+
 /* ---- the driver's calls */
 
 static long long setting(const char *name, long long standard)
