@@ -180,6 +180,7 @@ static const xb_backend backend = {
     .flatten = &xbc_flatten,
     .block = &xbc_block_ops,
     .norm_block = &xbc_norm_block_ops,
+    .stack = &xbc_stack_ops,
     .array = &xbc_array,
     .draw = xbc_op_draw,
     .stream = xbc_op_stream,

@@ -137,6 +137,7 @@ struct xb_backend {
      * decides whether a draw is ever in memory. */
     const xb_layer_ops *dense, *conv, *maxpool, *batchnorm, *activation, *flatten;
     const xb_layer_ops *block, *norm_block; /* optional: see fuse.c */
+    const xb_layer_ops *stack;              /* the same; it only runs forward */
     const xb_layer_ops *rounding; /* optional, as is `written`: training for an array */
 
     /* Optional, all or none: small nets of dense layers in one call (chain.h). */
