@@ -34,8 +34,7 @@ static __device__ __forceinline__ float largest_of(const float v[SQUARE], bool r
 {
     const float top = right ? nan_max(v[0], v[1]) : v[0];
     const float low = right ? nan_max(v[2], v[3]) : v[2];
-    const float best = (below ? nan_max(top, low) : top) + bias;
-    return best <= 0 ? 0 : best;
+    return nan_max((below ? nan_max(top, low) : top) + bias, 0);
 }
 
 #endif

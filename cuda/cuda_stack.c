@@ -1,8 +1,10 @@
 /* cuda_stack.c: blocks (cuda_block.c) that follow each other, with the batchnorms before
  * and between them and one after the last, as one operation if there is no backward
- * pass; maths N4, N8, N18. Scratch: theta and z of each block, then what device_stack.cu
- * needs. Where batchnorm takes its statistics from the batch, the layers run one by one:
- * two buffers, what a batchnorm keeps, and the scratch of one layer. */
+ * pass; maths N4, N8, N18. If the rest of the net is small dense layers, each with a
+ * batchnorm and an activation or without, they belong to it. Scratch: theta and z of each
+ * layer, then what device_stack.cu needs. Where batchnorm takes its statistics from the
+ * batch, the layers run one by one: two buffers, what a batchnorm keeps, and the scratch
+ * of one layer. */
 #include <string.h>
 
 #include "cuda_linear.h"
@@ -14,12 +16,25 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 /* A multiple of a cache line's floats. */
 static int64_t lines_of(int64_t n) { return (n + 31) / 32 * 32; }
 
-static bool is_norm(const xb_layer *l) { return strcmp(l->kind->name, "batchnorm") == 0; }
-
-/* The last layer of what begins with this one: a batchnorm or a block. */
-static const xb_layer *end_of(const xb_layer *layer)
+static bool is(const xb_layer *l, const char *kind)
 {
-    return is_norm(layer) ? layer : layer + BLOCK_LAYERS - 1;
+    return strcmp(l->kind->name, kind) == 0;
+}
+
+/* The last layer of what runs together from this one on. */
+static const xb_layer *end_of(const xb_layer *l)
+{
+    return is(l, "conv") ? l + BLOCK_LAYERS - 1 : l;
+}
+
+/* The operations of these layers where they run by themselves. */
+static const xb_layer_ops *ops_of(const xb_layer *l)
+{
+    return is(l, "conv")        ? &xbc_block_ops
+           : is(l, "batchnorm") ? &xbc_batchnorm
+           : is(l, "dense")     ? &xbc_dense
+           : is(l, "flatten")   ? &xbc_flatten
+                                : &xbc_activation;
 }
 
 static xbc_affine affine_of(const xb_run *run, const xb_layer *layer)
@@ -34,40 +49,68 @@ static xbc_affine affine_of(const xb_run *run, const xb_layer *layer)
                         .epsilon = layer->epsilon};
 }
 
-static xbc_stack_block block_of(const xbc_linear *op, const xb_layer *pool)
-{
-    return (xbc_stack_block){
-        .conv = op->win, .ph = (int)pool->window.oh, .pw = (int)pool->window.ow};
-}
-
-/* A stack without its buffers, and the floats that theta and z of its blocks take. */
+/* A stack without its buffers, and the floats that theta and z of its layers take. */
 typedef struct stack_plan {
     xbc_stack job;
     int64_t drawn;
-    bool fits; /* not more blocks than a stack can have */
+    bool fits; /* layers that a stack can have, as many as it can have */
 } stack_plan;
 
-/* `weights`: makes the blocks' weights. */
+/* Adds a conv with its block, or a dense layer; w NULL: only sizes are wanted. */
+static void add_linear(stack_plan *p, const xbc_linear *op, const float *w)
+{
+    xbc_stack *job = &p->job;
+    const float *bias = w && op->bias ? w + op->size : NULL;
+    p->fits = op->dense ? job->blocks > 0 && job->tail.links < XBC_TAIL
+                        : job->tail.links == 0 && job->blocks < XBC_STACK;
+    if (!p->fits) return;
+    p->drawn += lines_of(2 * op->n);
+    if (op->dense) {
+        job->tail.link[job->tail.links++] = (xbc_tail_link){
+            .in = (int)op->in, .out = (int)op->out, .w = w, .bias = bias};
+        return;
+    }
+    const xb_window *pool = &end_of(op->layer)->window;
+    job->block[job->blocks++] = (xbc_stack_block){.conv = op->win,
+                                                  .ph = (int)pool->oh,
+                                                  .pw = (int)pool->ow,
+                                                  .w = w,
+                                                  .bias = bias};
+}
+
+/* Adds a layer without a product; `after`: what the layer before it was. */
+static void add_other(stack_plan *p, const xb_run *run, const xb_layer *l,
+                      const xb_layer *after)
+{
+    xbc_stack *job = &p->job;
+    xbc_tail_link *link = job->tail.links > 0 ? &job->tail.link[job->tail.links - 1] : NULL;
+    const bool norm = is(l, "batchnorm"),
+               linear = after && (is(after, "conv") || is(after, "dense"));
+    if (norm && !after)
+        job->before = affine_of(run, l);
+    else if (norm && linear)
+        *(link ? &link->after : &job->block[job->blocks - 1].after) = affine_of(run, l);
+    else if (!norm && link && (linear || is(after, "batchnorm")))
+        link->act = xbc_act_of(l);
+    else
+        p->fits = is(l, "flatten") && job->blocks > 0 && !link;
+}
+
+/* `weights`: makes the layers' weights. */
 static stack_plan plan_of(const xb_run *run, const xb_layer *last, bool weights)
 {
     stack_plan p = {.job.rows = run->batch, .fits = true};
     xb_run part = *run;
-    for (const xb_layer *l = run->net->layer + run->first; l <= last; l = end_of(l) + 1) {
-        xbc_stack *job = &p.job;
-        if (is_norm(l) && job->blocks == 0) job->before = affine_of(run, l);
-        if (is_norm(l) && job->blocks > 0)
-            job->block[job->blocks - 1].after = affine_of(run, l);
-        if (is_norm(l)) continue;
-        p.fits = job->blocks < XBC_STACK;
-        if (!p.fits) break;
-        const xbc_linear op = xbc_linear_of(&part, l, false);
-        xbc_stack_block *b = &job->block[job->blocks++];
-        *b = block_of(&op, end_of(l));
-        p.drawn += lines_of(2 * op.n);
-        if (!weights) continue;
-        b->w = xbc_shared_weights(&op);
-        b->bias = op.bias ? b->w + op.size : NULL;
-        part.scratch = run->scratch + p.drawn;
+    const xb_layer *before = NULL, *l = run->net->layer + run->first;
+    for (; l <= last && p.fits; before = l, l = end_of(l) + 1) {
+        const bool dense = is(l, "dense");
+        if (!dense && !is(l, "conv")) {
+            add_other(&p, run, l, before);
+            continue;
+        }
+        const xbc_linear op = xbc_linear_of(&part, l, dense);
+        add_linear(&p, &op, weights ? xbc_shared_weights(&op) : NULL);
+        part.scratch = run->scratch + (weights ? p.drawn : 0);
     }
     return p;
 }
@@ -76,15 +119,15 @@ static stack_plan plan_of(const xb_run *run, const xb_layer *last, bool weights)
 static bool fuses(const xb_run *run, const xb_layer *last)
 {
     const stack_plan p = plan_of(run, last, false);
-    const bool norm = is_norm(run->net->layer + run->first);
-    for (int i = 0; i < p.job.blocks; i++) {
+    const bool norm = is(run->net->layer + run->first, "batchnorm");
+    for (int i = 0; i < p.job.blocks && p.fits; i++) {
         const xbc_stack_block *b = &p.job.block[i];
         const xbc_block alone = {
             .conv = b->conv, .ph = b->ph, .pw = b->pw, .rows = run->batch};
         if (b->conv.c == 3 && (i > 0 || norm)) return false;
         if (!xbc_block_suits(&alone) || !xbc_stack_suits(b)) return false;
     }
-    return p.fits && !run->gradients;
+    return p.fits && xbc_tail_suits(&p.job.tail) && !run->gradients;
 }
 
 /* ---- with the statistics of the batch: layer by layer */
@@ -98,10 +141,10 @@ static plain_sizes sizes_of(const xb_run *run, const xb_layer *last)
     plain_sizes s = {0};
     for (const xb_layer *l = run->net->layer + run->first; l <= last; l = end_of(l) + 1) {
         const xb_layer *end = end_of(l);
-        const xb_layer_ops *ops = is_norm(l) ? &xbc_batchnorm : &xbc_block_ops;
+        const xb_layer_ops *ops = ops_of(l);
         s.buffer = larger(s.buffer, run->batch * end->out.h * end->out.w * end->out.c);
-        if (is_norm(l)) s.keep = larger(s.keep, ops->keep(run, l));
-        s.scratch = larger(s.scratch, ops->scratch(run, end));
+        if (ops->keep) s.keep = larger(s.keep, ops->keep(run, end));
+        if (ops->scratch) s.scratch = larger(s.scratch, ops->scratch(run, end));
     }
     s.buffer = lines_of(s.buffer), s.keep = lines_of(s.keep);
     return s;
@@ -118,7 +161,7 @@ static void plain_forward(const xb_run *run, const xb_layer *last, xb_real *y,
     for (const xb_layer *l = run->net->layer + run->first; l <= last; l = end_of(l) + 1) {
         const xb_layer *end = end_of(l);
         xb_real *to = end == last ? y : run->scratch + turn++ % 2 * s.buffer;
-        (is_norm(l) ? &xbc_batchnorm : &xbc_block_ops)->forward(&part, end, to, x);
+        ops_of(l)->forward(&part, end, to, x);
         x = to;
     }
 }

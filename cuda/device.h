@@ -190,10 +190,14 @@ void xbc_block_weight(const xbc_block *job);
 int64_t xbc_block_slices(const xbc_block *job); /* number of slices; it does not grow
                                                    if there are fewer rows */
 
-/* ---- such blocks in a row, each with a batchnorm after it or none, if there is no
- * backward pass (device_stack.cu); maths N4, N18 */
+typedef enum xbc_act { XBC_NONE, XBC_ELU, XBC_RELU, XBC_TANH, XBC_SIGMOID } xbc_act;
+enum { XBC_WIDEST = 128 }; /* outputs of a small dense layer at most */
 
-enum { XBC_STACK = 16 }; /* blocks of a stack at most */
+/* ---- such blocks in a row, each with a batchnorm after it or none, if there is no
+ * backward pass (device_stack.cu); maths N4, N18. Small dense layers may follow
+ * (device_tail.cu). */
+
+enum { XBC_STACK = 16, XBC_TAIL = 8 }; /* blocks, dense layers at most */
 
 /* The running statistics and the parameters of a batchnorm, [c] each; `scale` NULL:
  * there is none. */
@@ -209,12 +213,34 @@ typedef struct xbc_stack_block {
     xbc_affine after;
 } xbc_stack_block;
 
-/* y [rows][ph][pw][oc] of the last block. `room` has xbc_stack_room() floats. */
+/* A dense layer, then a batchnorm and an activation, or none. */
+typedef struct xbc_tail_link {
+    int in, out;
+    const float *w, *bias; /* w [in][out]; bias NULL: none */
+    xbc_affine after;
+    xbc_act act;
+} xbc_tail_link;
+
+/* y [rows][out] of small dense layers. */
+typedef struct xbc_tail {
+    int64_t rows;
+    int links;
+    xbc_tail_link link[XBC_TAIL];
+    const float *x;
+    float *y;
+} xbc_tail;
+
+bool xbc_tail_suits(const xbc_tail *job);
+void xbc_tail_forward(const xbc_tail *job);
+
+/* y: the outputs of `tail`, whose other fields but links are unused; if it has no links,
+ * [rows][ph][pw][oc] of the last block. `room` has xbc_stack_room() floats. */
 typedef struct xbc_stack {
     int64_t rows;
     int blocks;
     xbc_stack_block block[XBC_STACK];
     xbc_affine before; /* a batchnorm before the first block */
+    xbc_tail tail;
     const float *x;
     float *y, *room;
 } xbc_stack;
@@ -232,10 +258,7 @@ void xbc_pixels(float *to, const uint8_t *from, const int32_t *row, int64_t rows
 
 /* ---- a small dense net under many draws at once (device_many.cu) */
 
-typedef enum xbc_act { XBC_NONE, XBC_ELU, XBC_RELU, XBC_TANH, XBC_SIGMOID } xbc_act;
-
-/* The largest numbers of layers, and of outputs of one layer. */
-enum { XBC_LINKS = 16, XBC_WIDEST = 128 };
+enum { XBC_LINKS = 16 }; /* layers at most */
 
 /* A dense layer and the activation after it; kernel and bias are at theta + offset. */
 typedef struct xbc_link {

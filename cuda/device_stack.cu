@@ -10,19 +10,21 @@
  * memory as they are, and a thread reads 16 bytes at a time.
  *
  * A block of threads has some windows of the pool, of one image or of several small
- * ones, and a warp has 16 of them for 16 output channels: the fragment rows g and g + 8
- * are two places of window g, and those of the next fragment are the two places below. */
+ * ones, and a warp has 16 of them for 16 output channels. The products' rows are the
+ * outputs, and their columns one place of eight windows, so that the words of a pixel are
+ * a fragment as they are read, and a thread has all four places of its windows. */
 #include "block.cuh"
 #include "tensor.cuh"
 
 enum { STACK_THREADS = 128, STACK_WARPS = STACK_THREADS / 32 };
-enum { SET = 16, GROUPS = SET / 8, NT = 2, OUTS = 8 * NT }; /* windows, outputs of a warp */
+enum { SET = 16, GROUPS = SET / 8, OUTS = 16 }; /* windows and outputs of a warp */
 
 /* ---- weights and batchnorms of all blocks */
 
-/* Steps of 16 inputs: 16 channels of a tap or, with three channels, pairs of the 3 x 9
- * inputs of a window; each row of nine takes five pairs. */
-enum { IMAGE_STEPS = 2, ROW_PAIRS = 5, IMAGE_PAIRS = 3 * ROW_PAIRS };
+/* Steps of 16 inputs: 16 channels of a tap or, with three channels, a row of taps: four
+ * pixels of four channels, where the fourth pixel and the fourth channel have weights of
+ * 0. */
+enum { IMAGE_STEPS = 3 };
 
 XB_BOTH int stack_steps(int c) { return c == 3 ? IMAGE_STEPS : c / STEP * TAPS; }
 
@@ -30,7 +32,7 @@ struct ready_block {
     const float *w, *bias; /* w NULL: only a batchnorm */
     xbc_affine after;
     int c, oc;
-    uint4 *weights; /* [steps][oc / 8][32]: hi of two pairs, then lo of both */
+    uint4 *weights; /* [steps][oc / 16][2][32]: hi, then lo of outputs g and g + 8 */
     float4 *ends;   /* [oc]: bias, then mean, gain and shift of the batchnorm */
 };
 
@@ -46,8 +48,9 @@ static __device__ __forceinline__ float ready_weight(const ready_block &b, int s
         return b.w[((int64_t)(step % TAPS * b.c) + step / TAPS * STEP + 2 * pair + i) *
                        b.oc +
                    out];
-    const int p = step * STEP / 2 + pair, at = p % ROW_PAIRS * 2 + i;
-    return p < IMAGE_PAIRS && at < 9 ? b.w[(p / ROW_PAIRS * 9 + at) * b.oc + out] : 0;
+    const int pixel = pair % 4, channel = pair / 4 * 2 + i;
+    return pixel < 3 && channel < 3 ? b.w[((step * 3 + pixel) * 3 + channel) * b.oc + out]
+                                    : 0;
 }
 
 /* (N4) */
@@ -64,21 +67,24 @@ static __global__ void __launch_bounds__(THREADS)
     stack_ready(const __grid_constant__ ready_blocks job)
 {
     const ready_block &b = job.block[blockIdx.y];
-    const int tiles = b.oc / 8;
     for
         EACH(i, b.oc) b.ends[i] = ready_end(b, (int)i);
     if (!b.w) return;
     for
-        EACH(i, (int64_t)stack_steps(b.c) * tiles * 32)
+        EACH(i, (int64_t)stack_steps(b.c) * (b.oc / OUTS) * 32)
         {
-            const int lane = (int)i % 32, tile = (int)i / 32 % tiles,
-                      step = (int)i / 32 / tiles;
-            const int out = 8 * tile + lane / 4, pair = lane % 4;
-            const split_pair low(ready_weight(b, step, pair, 0, out),
-                                 ready_weight(b, step, pair, 1, out));
-            const split_pair high(ready_weight(b, step, pair + 4, 0, out),
-                                  ready_weight(b, step, pair + 4, 1, out));
-            b.weights[i] = uint4{low.hi, high.hi, low.lo, high.lo};
+            const int lane = (int)i % 32, part = (int)i / 32, tile = part % (b.oc / OUTS),
+                      step = part / (b.oc / OUTS);
+            uint32_t hi[4], lo[4];
+            XB_UNROLLED
+            for (int j = 0; j < 4; j++) {
+                const int out = OUTS * tile + lane / 4 + j % 2 * 8, pair = lane % 4 + j / 2 * 4;
+                const split_pair two(ready_weight(b, step, pair, 0, out),
+                                     ready_weight(b, step, pair, 1, out));
+                hi[j] = two.hi, lo[j] = two.lo;
+            }
+            b.weights[(int64_t)part * 64 + lane] = uint4{hi[0], hi[1], hi[2], hi[3]};
+            b.weights[(int64_t)part * 64 + 32 + lane] = uint4{lo[0], lo[1], lo[2], lo[3]};
         }
 }
 
@@ -93,7 +99,8 @@ struct stack_tile {
     int across;                 /* warps side by side along the outputs */
     int odd, row, image, plane; /* pixels to the odd columns, from row to row, from image
                                    to image, from 16 channels to the next */
-    uint32_t by_columns, by_pixels, by_windows, by_wide; /* divisors, for `divided` */
+    int lines;                  /* of the patch that the threads copy at a time */
+    uint32_t by_across, by_windows, by_wide, by_tiles; /* divisors, for `divided` */
 };
 
 struct stack_part {
@@ -105,20 +112,20 @@ struct stack_part {
     const float4 *ends;
     void *y;
     bool last; /* outputs are floats */
+    bool cut;  /* the last windows of rows or columns are smaller */
     stack_tile tile;
 };
 
-/* The first image and pixel of a block of threads. */
+/* The first image and window of a block of threads. */
 struct stack_place {
     int64_t row;
-    int y0, x0;
+    int py, px;
 
     __device__ __forceinline__ stack_place(const stack_tile &t)
     {
-        const int each = t.tiles_y * t.tiles_x, set = (int)blockIdx.x / each,
-                  at = (int)blockIdx.x - set * each;
-        row = (int64_t)set * t.images;
-        y0 = at / t.tiles_x * 2 * t.high, x0 = at % t.tiles_x * 2 * t.wide;
+        const int y = divided((int)blockIdx.y, t.by_tiles);
+        row = (int64_t)blockIdx.x * t.images;
+        py = y * t.high, px = ((int)blockIdx.y - y * t.tiles_x) * t.wide;
     }
 };
 
@@ -158,53 +165,74 @@ static __device__ __forceinline__ void copies_done(void)
 }
 #endif
 
+/* A thread has one column of the patch, four channels of each 16, and some lines. */
 static __device__ __forceinline__ void load_patches(uint4 *to, const stack_part &job,
                                                     const stack_place &here)
 {
     const stack_tile &t = job.tile;
     const xbc_window &g = job.conv;
-    const int columns = 2 * t.wide + 2, pixels = columns * (2 * t.high + 2);
-    const int quad = (int)threadIdx.x % 4, quads = g.c / 4;
-    const uint4 *x = (const uint4 *)job.x + here.row * g.h * g.w * quads + quad;
-    for (int i = (int)threadIdx.x / 4; i < pixels * t.images; i += STACK_THREADS / 4) {
-        const int image = divided(i, t.by_pixels), rest = i - image * pixels;
-        const int r = divided(rest, t.by_columns), c = rest - r * columns;
-        const int iy = here.y0 - g.top + r, ix = here.x0 - g.left + c;
-        const bool in = iy >= 0 && iy < g.h && ix >= 0 && ix < g.w &&
-                        here.row + image < job.rows;
-        const uint4 *from = in ? x + ((int64_t)(image * g.h + iy) * g.w + ix) * quads : x;
-        uint4 *at = to + (image * t.image + r * t.row + c % 2 * t.odd + c / 2) * 4 + quad;
-        for (int k = 0; k < quads; k += 4) copy_quad(at + k * t.plane, from + k, in);
-    }
-}
-
-/* The sums of a warp: groups of eight windows, their two rows, tiles of eight outputs. */
-typedef float stack_sums[GROUPS][2][NT][4];
-
-/* A step's products for all sums; a [GROUPS][2] has the left and the right pixel of the
- * windows' rows. */
-static __device__ __forceinline__ void multiply_places(stack_sums sum,
-                                                       const uint4 a[GROUPS][2][2],
-                                                       const uint4 w[NT])
-{
-    XB_UNROLLED
-    for (int product = 0; product < 3; product++) XB_UNROLLED
-    for (int h = 0; h < GROUPS; h++) XB_UNROLLED
-    for (int r = 0; r < 2; r++) {
-        const uint4 &l = a[h][r][0], &m = a[h][r][1];
-        const uint32_t hi[4] = {l.x, m.x, l.y, m.y}, lo[4] = {l.z, m.z, l.w, m.w};
-        XB_UNROLLED
-        for (int t = 0; t < NT; t++) {
-            const uint32_t whi[2] = {w[t].x, w[t].y}, wlo[2] = {w[t].z, w[t].w};
-            warp_mma(sum[h][r][t], product == 0 ? lo : hi, product == 1 ? wlo : whi);
+    const int across = 8 * t.wide + 8, lines = 2 * t.high + 2, quads = g.c / 4;
+    const int first = divided((int)threadIdx.x, t.by_across);
+    const int rest = (int)threadIdx.x - first * across, column = rest / 4;
+    const int ix = 2 * here.px - g.left + column, iy = 2 * here.py - g.top;
+    const uint4 *x = (const uint4 *)job.x + rest % 4;
+    if (first >= t.lines) return;
+    to += (first * t.row + column % 2 * t.odd + column / 2) * 4 + rest % 4;
+    for (int i = 0; i < t.images; i++, to += t.image * 4) {
+        const bool is = ix >= 0 && ix < g.w && here.row + i < job.rows;
+        const uint4 *from = x + (((here.row + i) * g.h + iy + first) * g.w + ix) * quads;
+        uint4 *at = to;
+        for (int line = first; line < lines; line += t.lines) {
+            const bool in = is && iy + line >= 0 && iy + line < g.h;
+            for (int k = 0; k < quads; k += 4)
+                copy_quad(at + k * t.plane, in ? from + k : x, in);
+            at += t.lines * t.row * 4, from += (int64_t)t.lines * g.w * quads;
         }
     }
 }
 
-/* Four neighbouring pixels of a row of the patch. */
-static __device__ __forceinline__ void load_line(uint4 line[4], const uint4 *at, int odd)
+/* The sums of a warp: groups of eight windows, places. */
+typedef float stack_sums[GROUPS][SQUARE][4];
+
+/* Inputs of a thread for one place, and weights: hi, then lo. */
+struct stack_left {
+    uint32_t part[2][4];
+
+    __device__ __forceinline__ stack_left(const uint4 *weights)
+    {
+        const uint4 hi = weights[0], lo = weights[32];
+        part[0][0] = hi.x, part[0][1] = hi.y, part[0][2] = hi.z, part[0][3] = hi.w;
+        part[1][0] = lo.x, part[1][1] = lo.y, part[1][2] = lo.z, part[1][3] = lo.w;
+    }
+};
+struct stack_right {
+    uint32_t part[2][2];
+};
+
+/* A step's products for all sums. */
+static __device__ __forceinline__ void multiply_places(
+    stack_sums sum, const stack_left &w, const stack_right in[GROUPS][SQUARE])
 {
-    line[0] = at[0], line[1] = at[odd], line[2] = at[4], line[3] = at[odd + 4];
+    XB_UNROLLED
+    for (int product = 0; product < 3; product++) XB_UNROLLED
+    for (int h = 0; h < GROUPS; h++) XB_UNROLLED
+    for (int s = 0; s < SQUARE; s++)
+        warp_mma(sum[h][s], w.part[product == 1], in[h][s].part[product == 0]);
+}
+
+/* The words of a pixel. */
+static __device__ __forceinline__ stack_right pixel_at(const uint4 *at)
+{
+    const uint4 v = *at;
+    return stack_right{{{v.x, v.y}, {v.z, v.w}}};
+}
+
+/* Four neighbouring pixels of a row of the patch. */
+static __device__ __forceinline__ void load_line(stack_right line[4], const uint4 *at,
+                                                 int odd)
+{
+    XB_UNROLLED
+    for (int i = 0; i < 4; i++) line[i] = pixel_at(at + i / 2 * 4 + i % 2 * odd);
 }
 
 /* All taps of 16 channels; a line of the patch is read once, for both rows of a window. */
@@ -212,7 +240,7 @@ static __device__ __forceinline__ void multiply_taps(stack_sums sum, const uint4
                                                      const int at[GROUPS], int row, int odd,
                                                      const uint4 *weights, int step)
 {
-    uint4 line[GROUPS][2][4];
+    stack_right line[GROUPS][2][4];
     XB_UNROLLED
     for (int h = 0; h < GROUPS; h++) load_line(line[h][0], patch + at[h], odd);
     XB_UNROLLED
@@ -222,58 +250,77 @@ static __device__ __forceinline__ void multiply_taps(stack_sums sum, const uint4
             load_line(line[h][(y + 1) % 2], patch + at[h] + (y + 1) * row, odd);
         XB_UNROLLED
         for (int x = 0; x < 3; x++, weights += step) {
-            uint4 a[GROUPS][2][2], w[NT];
+            stack_right in[GROUPS][SQUARE];
             XB_UNROLLED
-            for (int t = 0; t < NT; t++) w[t] = weights[t * 32];
-            XB_UNROLLED
-            for (int i = 0; i < GROUPS * 4; i++)
-                a[i / 4][i / 2 % 2][i % 2] = line[i / 4][(y + i / 2) % 2][x + i % 2];
-            multiply_places(sum, a, w);
+            for (int i = 0; i < GROUPS * SQUARE; i++)
+                in[i / 4][i % 4] = line[i / 4][(y + i / 2 % 2) % 2][x + i % 2];
+            multiply_places(sum, stack_left(weights), in);
         }
     }
 }
 
 /* ---- outputs */
 
-/* Two neighbouring channels of a window: the largest value, relu, batchnorm. */
-static __device__ __forceinline__ void end_pair(float v[2], const float4 *ends,
-                                                const float top[4], const float bottom[4],
-                                                bool right, bool below)
-{
-    XB_UNROLLED
-    for (int j = 0; j < 2; j++) {
-        const float4 e = ends[j];
-        const float sum[SQUARE] = {top[j], top[j + 2], bottom[j], bottom[j + 2]};
-        v[j] = (largest_of(sum, right, below, e.x) - e.y) * e.z + e.w;
-    }
-}
+/* Where a window's outputs go. */
+struct stack_output {
+    int64_t at; /* pixels from the beginning */
+    bool is, right, below;
 
-/* The outputs of a warp, from its window and output channel on. */
+    __device__ __forceinline__ stack_output(const stack_part &job, const stack_place &here,
+                                            int i)
+    {
+        const stack_window w(job.tile, i);
+        const int py = here.py + w.y, px = here.px + w.x;
+        const int64_t row = here.row + w.image;
+        at = row * (job.ph * job.pw) + (py * job.pw + px);
+        is = w.is && row < job.rows && py < job.ph && px < job.pw;
+        right = 2 * px + 1 < job.conv.ow, below = 2 * py + 1 < job.conv.oh;
+    }
+};
+
+/* The outputs of a warp, from its first window and output channel on. A thread has
+ * channels g and g + 8 of two windows; it exchanges with its neighbour, so that each has
+ * two pairs of channels of one window. */
 static __device__ __forceinline__ void put_windows(const stack_part &job,
                                                    const stack_place &here,
                                                    const stack_sums sum, int first,
                                                    int out0)
 {
-    const int lane = (int)threadIdx.x % 32, q = lane % 4, oc = job.conv.oc;
-    const float4 *ends = job.ends + out0 + 2 * q;
+    const int lane = (int)threadIdx.x % 32, g = lane / 4, mine = g % 2, pair = g / 2;
+    const float4 ends[2] = {job.ends[out0 + g], job.ends[out0 + g + 8]};
     XB_UNROLLED
     for (int h = 0; h < GROUPS; h++) {
-        const stack_window w(job.tile, first + 8 * h + lane / 4);
-        const int py = here.y0 / 2 + w.y, px = here.x0 / 2 + w.x;
-        const int64_t row = here.row + w.image;
-        if (!w.is || row >= job.rows || py >= job.ph || px >= job.pw) continue;
-        const bool right = 2 * px + 1 < job.conv.ow, below = 2 * py + 1 < job.conv.oh;
-        const int64_t to = ((row * job.ph + py) * job.pw + px) * oc + out0;
-        float v[NT][2];
+        const int i = first + 8 * h + lane % 4 * 2;
+        bool right[2] = {true, true}, below[2] = {true, true};
+        for (int j = 0; j < 2 && job.cut; j++) {
+            const stack_output w(job, here, i + j);
+            right[j] = w.right, below[j] = w.below;
+        }
+        float v[2][2]; /* channels g, g + 8; windows */
         XB_UNROLLED
-        for (int t = 0; t < NT; t++)
-            end_pair(v[t], ends + 8 * t, sum[h][0][t], sum[h][1][t], right, below);
+        for (int j = 0; j < 4; j++) {
+            const float4 e = ends[j / 2];
+            const float all[SQUARE] = {sum[h][0][j], sum[h][1][j], sum[h][2][j],
+                                       sum[h][3][j]};
+            const float best = largest_of(all, right[j % 2], below[j % 2], e.x);
+            v[j / 2][j % 2] = (best - e.y) * e.z + e.w;
+        }
+        float two[2][2];
+        XB_UNROLLED
+        for (int j = 0; j < 2; j++) {
+            const float other =
+                __shfl_xor_sync(0xffffffffu, mine ? v[j][0] : v[j][1], 4);
+            two[j][0] = mine ? other : v[j][0], two[j][1] = mine ? v[j][1] : other;
+        }
+        const stack_output w(job, here, i + mine);
+        if (!w.is) continue;
+        const int64_t to = w.at * job.conv.oc + out0;
         if (job.last) {
-            float *y = (float *)job.y + to + 2 * q;
-            y[0] = v[0][0], y[1] = v[0][1], y[8] = v[1][0], y[9] = v[1][1];
+            float *y = (float *)job.y + to + 2 * pair;
+            y[0] = two[0][0], y[1] = two[0][1], y[8] = two[1][0], y[9] = two[1][1];
         } else {
-            const split_pair low(v[0][0], v[0][1]), high(v[1][0], v[1][1]);
-            ((uint4 *)job.y)[to / 4 + q] = uint4{low.hi, high.hi, low.lo, high.lo};
+            const split_pair low(two[0][0], two[0][1]), high(two[1][0], two[1][1]);
+            ((uint4 *)job.y)[to / 4 + pair] = uint4{low.hi, high.hi, low.lo, high.lo};
         }
     }
 }
@@ -287,7 +334,7 @@ static __global__ void __launch_bounds__(STACK_THREADS, 4)
     const stack_place here(tile);
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     const int first = warp / tile.across * SET;
-    const int out0 = ((int)blockIdx.y * tile.across + warp % tile.across) * OUTS;
+    const int out0 = ((int)blockIdx.z * tile.across + warp % tile.across) * OUTS;
     const int step = job.conv.oc * 4;
     int at[GROUPS];
     load_patches(patch, job, here);
@@ -307,72 +354,62 @@ static __global__ void __launch_bounds__(STACK_THREADS, 4)
     put_windows(job, here, sum, first, out0);
 }
 
-/* ---- the first block, of three channels: two copies of the patch as pairs of
- * neighbouring numbers, which begin at even and at odd numbers of a row */
+/* ---- the first block, of three channels: a pixel is 16 bytes, and four threads have four
+ * neighbouring pixels */
 
-enum { SIDE = 8, IMAGE_ROWS = 2 * SIDE + 2, LINE_PAIRS = IMAGE_ROWS * 3 / 2 };
+enum { SIDE = 8, IMAGE_LINES = 2 * SIDE + 2, IMAGE_ACROSS = IMAGE_LINES + 1 };
 
-static __device__ __forceinline__ void load_image(uint2 patch[IMAGE_ROWS][2][LINE_PAIRS],
+/* A thread has one column of the patch, and some lines; the last column is 0. */
+static __device__ __forceinline__ void load_image(uint4 patch[IMAGE_LINES][IMAGE_ACROSS],
                                                   const stack_part &job,
                                                   const stack_place &here)
 {
+    enum { LINES = STACK_THREADS / IMAGE_ACROSS, LOADS = IMAGE_LINES / LINES };
     const xbc_window &g = job.conv;
-    const int wide = 3 * g.w;
-    const float *image = (const float *)job.x + here.row * g.h * wide;
-    for (int i = (int)threadIdx.x; i < IMAGE_ROWS * LINE_PAIRS; i += STACK_THREADS) {
-        const int r = i / LINE_PAIRS, pair = i % LINE_PAIRS;
-        const int y = here.y0 - g.top + r, x = (here.x0 - g.left) * 3 + 2 * pair;
-        const float *line = image + (int64_t)y * wide;
-        const bool in = y >= 0 && y < g.h;
-        float v[3];
-        XB_UNROLLED
-        for (int j = 0; j < 3; j++)
-            v[j] = in && x + j >= 0 && x + j < wide ? line[x + j] : 0;
-        const split_pair even(v[0], v[1]), odd(v[1], v[2]);
-        patch[r][0][pair] = uint2{even.hi, even.lo};
-        patch[r][1][pair] = uint2{odd.hi, odd.lo};
+    const int first = (int)threadIdx.x / IMAGE_ACROSS,
+              column = (int)threadIdx.x % IMAGE_ACROSS;
+    const int x = 2 * here.px - g.left + column, y = 2 * here.py - g.top + first;
+    const bool is = x >= 0 && x < g.w && column < IMAGE_LINES;
+    const float *from = (const float *)job.x + ((here.row * g.h + y) * g.w + x) * 3;
+    float v[LOADS][3];
+    if (first >= LINES) return;
+    XB_UNROLLED
+    for (int i = 0; i < LOADS * 3; i++) {
+        const int iy = y + i / 3 * LINES;
+        const bool in = is && iy >= 0 && iy < g.h;
+        v[i / 3][i % 3] = in ? from[i / 3 * LINES * g.w * 3 + i % 3] : 0;
     }
-}
-
-/* The numbers of a pixel that a thread needs: pairs p and p + 4 of a step. */
-static __device__ __forceinline__ uint4 image_pairs(const uint2 *at, int low, int high)
-{
-    const uint2 a = at[low], b = at[high];
-    return uint4{a.x, b.x, a.y, b.y};
-}
-
-/* Where pair p of a window begins; the pairs beyond the last have weights of 0. */
-static __device__ __forceinline__ int pair_offset(int p)
-{
-    p = p < IMAGE_PAIRS ? p : IMAGE_PAIRS - 1;
-    return p / ROW_PAIRS * 2 * LINE_PAIRS + p % ROW_PAIRS;
+    XB_UNROLLED
+    for (int i = 0; i < LOADS; i++) {
+        const split_pair low(v[i][0], v[i][1]), high(v[i][2], 0);
+        patch[first + i * LINES][column] = uint4{low.hi, high.hi, low.lo, high.lo};
+    }
 }
 
 static __global__ void __launch_bounds__(STACK_THREADS, 6)
     stack_image(const __grid_constant__ stack_part job)
 {
-    __shared__ uint2 patch[IMAGE_ROWS][2][LINE_PAIRS];
+    __shared__ uint4 patch[IMAGE_LINES][IMAGE_ACROSS];
     const stack_place here(job.tile);
-    const int lane = (int)threadIdx.x % 32, q = lane % 4, out0 = (int)blockIdx.y * OUTS;
+    const int lane = (int)threadIdx.x % 32, out0 = (int)blockIdx.z * OUTS;
     const int first = (int)threadIdx.x / 32 * SET;
     load_image(patch, job, here);
     const uint4 *weights = job.weights + out0 * 4 + lane;
+    const uint4 *at = &patch[first / SIDE * 2][lane / 4 * 2 + lane % 4];
     stack_sums sum = {};
     __syncthreads();
+    stack_right line[GROUPS][4][2]; /* of a window: its lines, the left or right place */
     XB_UNROLLED
-    for (int s = 0; s < IMAGE_STEPS; s++, weights += job.conv.oc * 4) {
-        const int low = pair_offset(s * STEP / 2 + q), high = pair_offset(s * STEP / 2 + q + 4);
-        uint4 a[GROUPS][2][2], w[NT];
+    for (int i = 0; i < GROUPS * 8; i++)
+        line[i / 8][i / 2 % 4][i % 2] =
+            pixel_at(at + (i / 8 * 2 + i / 2 % 4) * IMAGE_ACROSS + i % 2);
+    XB_UNROLLED
+    for (int y = 0; y < IMAGE_STEPS; y++, weights += job.conv.oc * 4) {
+        stack_right in[GROUPS][SQUARE];
         XB_UNROLLED
-        for (int t = 0; t < NT; t++) w[t] = weights[t * 32];
-        XB_UNROLLED
-        for (int i = 0; i < GROUPS * 2; i++) {
-            const int y = first / SIDE + i / 2;
-            const uint2 *at = &patch[2 * y + i % 2][0][3 * (lane / 4)];
-            a[i / 2][i % 2][0] = image_pairs(at, low, high);
-            a[i / 2][i % 2][1] = image_pairs(at + LINE_PAIRS + 1, low, high);
-        }
-        multiply_places(sum, a, w);
+        for (int i = 0; i < GROUPS * SQUARE; i++)
+            in[i / 4][i % 4] = line[i / 4][y + i / 2 % 2][i % 2];
+        multiply_places(sum, stack_left(weights), in);
     }
     put_windows(job, here, sum, first, out0);
 }
@@ -409,12 +446,13 @@ static uint32_t reciprocal(int n)
 /* The tile's places in memory; returns the pixels of all images. */
 static int placed(stack_tile *t)
 {
-    const int columns = 2 * t->wide + 2, lines = 2 * t->high + 2;
+    const int lines = 2 * t->high + 2, across = 8 * t->wide + 8;
     t->odd = (t->wide + 1) | 1; /* even and odd columns begin in different banks */
     t->row = t->odd + t->wide + 1;
     t->image = lines * t->row | 1;
     t->plane = t->images * t->image;
-    t->by_columns = reciprocal(columns), t->by_pixels = reciprocal(columns * lines);
+    t->lines = STACK_THREADS / across;
+    t->by_across = reciprocal(across), t->by_tiles = reciprocal(t->tiles_x);
     t->by_windows = reciprocal(t->wide * t->high), t->by_wide = reciprocal(t->wide);
     return t->plane;
 }
@@ -423,27 +461,35 @@ static int warps_across(int oc) { return oc % 64 == 0 ? 4 : oc % 32 == 0 ? 2 : 1
 
 enum { PIXELS_LEAST = 21 }; /* of a patch of one window, with its padding */
 
-/* The shape that has the least work in products, and in copies, which take a fraction
- * of it. */
+/* About the cycles that a tile takes: products of each 16 channels, and copies. */
+static int64_t cost_of(const stack_tile &t, int c)
+{
+    const int64_t copies = t.images * up(2 * t.high + 2, t.lines);
+    return 1300 * (c / STEP) + copies * (10 + c / STEP * 5) + 300;
+}
+
+enum { WIDEST = STACK_THREADS / 8 - 1 }; /* a thread for each 16 bytes of a line */
+
+/* The shape for which all tiles take the least time. */
 static stack_tile tile_of(const xbc_stack_block *b, int64_t rows)
 {
     const int across = warps_across(b->conv.oc), most = SET * STACK_WARPS / across;
     const int64_t pixels = xbc_shared_bytes() / (4 * b->conv.c);
     stack_tile best = {};
     int64_t least = INT64_MAX;
-    for (int wide = 1; wide <= b->pw && wide <= most; wide++)
+    for (int wide = 1; wide <= b->pw && wide <= most && wide <= WIDEST; wide++)
         for (int high = 1; high <= b->ph && high * wide <= most; high++) {
             stack_tile t = {};
             const bool whole = wide == b->pw && high == b->ph;
             t.wide = wide, t.high = high, t.across = across, t.images = 1;
+            t.tiles_x = (int)up(b->pw, wide), t.tiles_y = (int)up(b->ph, high);
             const int each = placed(&t);
             if (each > pixels) continue;
             while (whole && (t.images + 1) * wide * high <= most &&
                    (t.images + 1) * each <= pixels)
                 t.images++;
-            t.tiles_x = (int)up(b->pw, wide), t.tiles_y = (int)up(b->ph, high);
-            const int64_t cost = up(rows, t.images) * t.tiles_x * t.tiles_y *
-                                 (8 * most + t.images * each);
+            const int64_t cost =
+                up(rows, t.images) * t.tiles_x * t.tiles_y * cost_of(t, b->conv.c);
             if (cost < least) least = cost, best = t;
         }
     placed(&best);
@@ -453,7 +499,7 @@ static stack_tile tile_of(const xbc_stack_block *b, int64_t rows)
 static dim3 blocks_of(const stack_part *job, int outs)
 {
     const stack_tile &t = job->tile;
-    return dim3((unsigned)(up(job->rows, t.images) * t.tiles_x * t.tiles_y),
+    return dim3((unsigned)up(job->rows, t.images), (unsigned)(t.tiles_x * t.tiles_y),
                 (unsigned)(job->conv.oc / outs));
 }
 
@@ -482,8 +528,9 @@ static void launch_block(stack_part *job, const xbc_stack_block *b)
 
 bool xbc_stack_suits(const xbc_stack_block *b)
 {
-    const int64_t least = (int64_t)PIXELS_LEAST * b->conv.c * 4;
-    return (b->conv.c == 3 || b->conv.c % STEP == 0) && b->conv.oc % OUTS == 0 &&
+    const int64_t least = (int64_t)PIXELS_LEAST * b->conv.c * 4, windows = 1 << 19;
+    return (int64_t)b->ph * b->pw <= windows && /* tiles are counted by 16 bits */
+            (b->conv.c == 3 || b->conv.c % STEP == 0) && b->conv.oc % OUTS == 0 &&
            least <= xbc_shared_bytes();
 }
 
@@ -492,7 +539,8 @@ bool xbc_stack_suits(const xbc_stack_block *b)
 
 static int64_t weight_quads(const xbc_window &g) { return (int64_t)stack_steps(g.c) * g.oc * 4; }
 
-static int64_t widest_input(const xbc_stack *job)
+/* The largest buffer between blocks, and before the dense layers. */
+static int64_t widest_of(const xbc_stack *job)
 {
     int64_t widest = 0;
     for (int i = 0; i < job->blocks; i++) {
@@ -500,7 +548,9 @@ static int64_t widest_input(const xbc_stack *job)
         const int64_t size = g.c == 3 ? 0 : job->rows * g.h * g.w * g.c;
         widest = size > widest ? size : widest;
     }
-    return widest;
+    const xbc_stack_block &last = job->block[job->blocks - 1];
+    const int64_t end = job->rows * last.ph * last.pw * last.conv.oc;
+    return job->tail.links > 0 && end > widest ? end : widest;
 }
 
 int64_t xbc_stack_room(const xbc_stack *job)
@@ -508,7 +558,7 @@ int64_t xbc_stack_room(const xbc_stack *job)
     int64_t quads = job->block[0].conv.c;
     for (int i = 0; i < job->blocks; i++)
         quads += weight_quads(job->block[i].conv) + job->block[i].conv.oc;
-    return 4 * quads + 2 * widest_input(job);
+    return 4 * quads + 2 * widest_of(job);
 }
 
 /* Prepares all blocks; returns the room that is left. */
@@ -538,7 +588,7 @@ void xbc_stack_forward(const xbc_stack *job)
 {
     ready_blocks ready;
     float *buffer[2] = {make_ready(job, &ready), NULL};
-    buffer[1] = buffer[0] + widest_input(job);
+    buffer[1] = buffer[0] + widest_of(job);
     const xbc_window &first = job->block[0].conv;
     const void *x = job->x;
     if (first.c != 3) {
@@ -550,13 +600,18 @@ void xbc_stack_forward(const xbc_stack *job)
     }
     for (int i = 0; i < job->blocks; i++) {
         const xbc_stack_block *b = &job->block[i];
-        const bool last = i == job->blocks - 1;
+        const bool last = i == job->blocks - 1, end = last && job->tail.links == 0;
         stack_part part = {b->conv, b->ph, b->pw, job->rows, x, ready.block[i].weights,
-                           ready.block[i].ends, last ? job->y : buffer[i % 2], last, {}};
+                           ready.block[i].ends, end ? job->y : buffer[i % 2], last,
+                           2 * b->ph > b->conv.oh || 2 * b->pw > b->conv.ow, {}};
         if (b->conv.c == 3)
             launch_image(&part);
         else
             launch_block(&part, b);
         x = part.y;
     }
+    if (job->tail.links == 0) return;
+    xbc_tail tail = job->tail;
+    tail.rows = job->rows, tail.x = (const float *)x, tail.y = job->y;
+    xbc_tail_forward(&tail);
 }

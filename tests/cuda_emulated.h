@@ -92,6 +92,9 @@ struct emulated_phases {
     }
 };
 
+/* The value of thread `lane ^ mask` of the warp, all of which call it. */
+float __shfl_xor_sync(unsigned all, float value, int mask);
+
 int emulated_any(int value); /* a barrier; whether it is not 0 for any thread */
 /* c [16][8] += a [16][16] b [16][8] of bf16 by a warp. */
 void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2]);

@@ -4,7 +4,7 @@
  * operation and the whole batch shares its draw (estimator shared, and flipout if the
  * operation can); a `batchnorm` directly before it is included. The last layer of the
  * block runs it, and the others do nothing. If there will be no backward pass, blocks that
- * follow each other can be a stack, with a `batchnorm` directly after them. In addition, a linear layer that can (dense,
+ * follow each other can be a stack, with what comes after them. In addition, a linear layer that can (dense,
  * estimators shared and local) does the work of the activations next to it: it applies
  * the one above to its outputs and multiplies its dx by the slope of the one below. */
 #include "run/fuse.h"
@@ -76,19 +76,36 @@ static int next_block(const xb_pass *pass, int l)
     return l;
 }
 
-/* Blocks from layer `first` on that end with layer `last`, and the batchnorm after them. */
-static int fuse_stack(xb_pass *pass, int first, int last)
+/* Whether layers first .. last became a stack. */
+static bool is_stacked(xb_pass *pass, int first, int last)
 {
     const xb_layer_ops *stack = pass->run.backend->stack;
-    const xb_layer *layer = pass->net->layer;
-    if (last + 1 < pass->net->n_layer && layer[last + 1].kind == &xb_layer_batchnorm &&
-        pass->layer[last + 1].ops)
-        last++;
     pass->run.first = first;
-    if (!stack->fuses(&pass->run, layer + last)) return last;
+    if (!stack->fuses(&pass->run, pass->net->layer + last)) return false;
     for (int i = first; i < last; i++) pass->layer[i].ops = NULL;
     pass->layer[last].ops = stack, pass->layer[last].first = first;
-    return last;
+    return true;
+}
+
+/* Whether no layer after this one has a window. */
+static bool rest_is_flat(const xb_net *net, int l)
+{
+    while (++l < net->n_layer)
+        if (net->layer[l].kind == &xb_layer_conv || net->layer[l].kind == &xb_layer_maxpool)
+            return false;
+    return true;
+}
+
+/* Blocks from layer `first` on that end with layer `last`, with the rest of the net if the
+ * backend can, or else with a batchnorm after them. Returns the last layer. */
+static int fuse_stack(xb_pass *pass, int first, int last)
+{
+    const int end = pass->net->n_layer - 1;
+    const bool norm = last < end && pass->layer[last + 1].ops &&
+                      pass->net->layer[last + 1].kind == &xb_layer_batchnorm;
+    if (rest_is_flat(pass->net, last) && is_stacked(pass, first, end)) return end;
+    is_stacked(pass, first, last + norm);
+    return last + norm;
 }
 
 static void fuse_stacks(xb_pass *pass)
