@@ -32,6 +32,8 @@ void *xbc_take(size_t bytes);    /* zeroed; NULL if memory has run out, which is
 void xbc_release(void *p);
 void xbc_put(void *to, const void *host, size_t bytes);
 void xbc_get(void *host, const void *from, size_t bytes);
+/* As xbc_put, while operations run that were started before. */
+void xbc_put_beside(void *to, const void *host, size_t bytes);
 void xbc_copy(void *to, const void *from, size_t bytes);
 void xbc_clear(void *to, size_t bytes);
 void xbc_wait(void);

@@ -238,6 +238,12 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
     return cudaSuccess;
 }
 
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t)
+{
+    return cudaMemcpy(to, from, bytes, kind);
+}
+
 cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
     if (call() != cudaSuccess) return cudaErrorLaunchFailure;

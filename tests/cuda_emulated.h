@@ -131,6 +131,8 @@ typedef struct emulated_stream *cudaStream_t;
 cudaError_t cudaMalloc(void **out, size_t bytes);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream);
 cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags);

@@ -120,6 +120,9 @@ struct xb_backend {
     void (*release)(const xb_backend *b, void *buffer); /* NULL is fine */
     void (*put)(const xb_backend *b, void *to, const void *host, int64_t bytes);
     void (*get)(const xb_backend *b, void *host, const void *from, int64_t bytes);
+    /* Optional: as put, but without waiting for the operations before it, none of which
+     * may use `to`. */
+    void (*put_beside)(const xb_backend *b, void *to, const void *host, int64_t bytes);
     void (*copy)(const xb_backend *b, void *to, const void *from, int64_t bytes);
     void (*clear)(const xb_backend *b, void *to, int64_t bytes);
     void (*fill)(const xb_backend *b, xb_real *to, xb_real value, int64_t n);

@@ -45,7 +45,9 @@ typedef struct worker {
     /* buffers of the pass's backend, parts of `memory` */
     void *memory;
     float *x;        /* [chunk][features], scaled */
-    uint8_t *pixels; /* the same as bytes, where the backend reads images; or NULL */
+    uint8_t *pixels; /* [2][chunk][features] the same as bytes, this chunk's and the next
+                        one's, where the backend reads images; or NULL */
+    int64_t ahead;   /* first row of the chunk that is there already; -1: none */
     float *out;      /* [kept][chunk][outputs]; the host's: [tile][outputs] */
     float *theta;    /* all weights; NULL: each layer draws its own */
     /* the host's copies of x and out, if the backend has memory of its own */
@@ -136,14 +138,40 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
     return XB_OK;
 }
 
-/* The same under draws s .. s + count - 1 on a device. */
+/* The bytes of the chunk that starts at `row`. */
+static uint8_t *pixels_of(const draw_job *job, const worker *w, int64_t row)
+{
+    return w->pixels + row / job->chunk % 2 * job->chunk * job->model->features;
+}
+
+/* Copies the images of a chunk unless they are there; `beside`: while the backend works on
+ * another chunk. */
+static void put_images(const draw_job *job, worker *w, int64_t row, bool beside)
+{
+    const xb_backend *b = job->backend;
+    const xb_rows *from = job->rows;
+    const int64_t width = job->model->features, left = job->n - row,
+                  rows = left < job->chunk ? left : job->chunk;
+    uint8_t *to = pixels_of(job, w, row);
+    if (w->ahead == row) return;
+    void (*put)(const xb_backend *, void *, const void *, int64_t) =
+        beside && b->put_beside ? b->put_beside : b->put;
+    if (!from->select) put(b, to, from->bytes + row * width, rows * width);
+    for (int64_t i = 0; from->select && i < rows; i++)
+        put(b, to + i * width, from->bytes + from->select[row + i] * width, width);
+    w->ahead = row;
+}
+
+/* The same under draws s .. s + count - 1 on a device, and meanwhile the images of the
+ * chunk from row `next` on, -1: none. */
 static xb_status kept_draws(draw_job *job, worker *w, int64_t s, int64_t count,
-                            int64_t row, int64_t rows)
+                            int64_t row, int64_t rows, int64_t next)
 {
     const xb_backend *b = job->backend;
     const int64_t each = rows * job->outputs;
     for (int64_t d = 0; d < count; d++)
         XB_TRY(one_draw(job, w, s + d, row, rows, w->out + d * each));
+    if (w->pixels && next >= 0) put_images(job, w, next, true);
     b->get(b, w->room_out, w->out, count * each * (int64_t)sizeof *w->out);
     XB_TRY(xb_backend_check(b, w->ctx));
     for (int64_t d = 0; d < count; d++) {
@@ -164,11 +192,9 @@ static void bring_rows(const draw_job *job, worker *w, int64_t row, int64_t rows
     const xb_rows *from = job->rows;
     const int64_t width = job->model->features;
     if (w->pixels) {
-        if (!from->select) b->put(b, w->pixels, from->bytes + row * width, rows * width);
-        for (int64_t i = 0; from->select && i < rows; i++)
-            b->put(b, w->pixels + i * width, from->bytes + from->select[row + i] * width,
-                   width);
-        b->pixels(b, w->x, w->pixels, NULL, rows, xb_net_input(job->model->net));
+        put_images(job, w, row, false);
+        b->pixels(b, w->x, pixels_of(job, w, row), NULL, rows,
+                  xb_net_input(job->model->net));
         return;
     }
     float *x = xb_host_side(b, w->x, w->room_x);
@@ -188,8 +214,9 @@ static void run_piece(void *arg, int64_t piece)
         bring_rows(job, w, row, rows);
         for (int64_t s = begin; s < end && w->status == XB_OK; s += job->kept) {
             const int64_t count = end - s < job->kept ? end - s : job->kept;
+            const int64_t next = s + count == end && row + rows < job->n ? row + rows : -1;
             w->status = job->backend->host ? one_draw(job, w, s, row, rows, NULL)
-                                           : kept_draws(job, w, s, count, row, rows);
+                                           : kept_draws(job, w, s, count, row, rows, next);
         }
     }
 }
@@ -253,9 +280,10 @@ static xb_status take_worker(xb_ctx *ctx, worker *w, const draw_job *job)
     int64_t out = lines_of((b->host ? job->tile : job->kept * job->chunk) * job->outputs);
     int64_t theta = drawn ? lines_of(xb_net_param_count(job->model->net)) : 0;
     bool images = b->pixels && job->rows->bytes;
-    int64_t all = x + out + theta + (images ? (x + 3) / 4 : 0);
+    int64_t all = x + out + theta + (images ? (x + 1) / 2 : 0);
     XB_TRY(b->take(b, ctx, &w->memory, all * (int64_t)sizeof *w->x));
     w->x = w->memory;
+    w->ahead = -1;
     w->out = w->x + x;
     if (drawn) w->theta = w->out + out;
     if (images) w->pixels = (uint8_t *)(w->out + out + theta);
