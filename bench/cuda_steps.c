@@ -1,7 +1,7 @@
 /* cuda_steps.c: whole steps of training and whole predictions through the library, on the
- * backend named: cuda_steps BACKEND [scalar|faces|predict], where predict is the prediction
- * of faces alone. A line each: what, backend, nets side by side, batch or draws, steps or
- * images a second. bench_cuda.py runs it beside PyTorch and JAX. */
+ * backend named: cuda_steps BACKEND [scalar|faces|predict], where predict is the
+ * prediction of faces alone. A line each: what, backend, nets side by side, batch or
+ * draws, steps or images a second. bench_cuda.py runs it beside PyTorch and JAX. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -66,16 +66,13 @@ static void add_linear(stack_plan *p, const xbc_linear *op, const float *w)
     if (!p->fits) return;
     p->drawn += lines_of(2 * op->n);
     if (op->dense) {
-        job->tail.link[job->tail.links++] = (xbc_tail_link){
-            .in = (int)op->in, .out = (int)op->out, .w = w, .bias = bias};
+        job->tail.link[job->tail.links++] =
+            (xbc_tail_link){.in = (int)op->in, .out = (int)op->out, .w = w, .bias = bias};
         return;
     }
     const xb_window *pool = &end_of(op->layer)->window;
-    job->block[job->blocks++] = (xbc_stack_block){.conv = op->win,
-                                                  .ph = (int)pool->oh,
-                                                  .pw = (int)pool->ow,
-                                                  .w = w,
-                                                  .bias = bias};
+    job->block[job->blocks++] = (xbc_stack_block){
+        .conv = op->win, .ph = (int)pool->oh, .pw = (int)pool->ow, .w = w, .bias = bias};
 }
 
 /* Adds a layer without a product; `after`: what the layer before it was. */
@@ -83,7 +80,8 @@ static void add_other(stack_plan *p, const xb_run *run, const xb_layer *l,
                       const xb_layer *after)
 {
     xbc_stack *job = &p->job;
-    xbc_tail_link *link = job->tail.links > 0 ? &job->tail.link[job->tail.links - 1] : NULL;
+    xbc_tail_link *link =
+        job->tail.links > 0 ? &job->tail.link[job->tail.links - 1] : NULL;
     const bool norm = is(l, "batchnorm"),
                linear = after && (is(after, "conv") || is(after, "dense"));
     if (norm && !after)

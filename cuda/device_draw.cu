@@ -206,7 +206,10 @@ void xbc_repeat(float *theta, const float *mu, int64_t size, int64_t stride,
 
 enum { NET_ELEMENTS = 4 * THREADS };
 
-XB_BOTH int64_t net_blocks(int64_t size) { return (size + NET_ELEMENTS - 1) / NET_ELEMENTS; }
+XB_BOTH int64_t net_blocks(int64_t size)
+{
+    return (size + NET_ELEMENTS - 1) / NET_ELEMENTS;
+}
 
 template <class S>
 static __global__ void __launch_bounds__(THREADS)
@@ -248,8 +251,8 @@ void xbc_draw_net(const xbc_net_draw *job)
     for (int k = 0; k < job->tensors; k++) blocks += net_blocks(job->tensor[k].size);
     if (blocks > 0)
         for_shape(job->source, [&](auto shape) {
-            XBC_LAUNCH("drawing", draw_net<decltype(shape)>, (unsigned)blocks, THREADS, *job,
-                       keys_of(job->where));
+            XBC_LAUNCH("drawing", draw_net<decltype(shape)>, (unsigned)blocks, THREADS,
+                       *job, keys_of(job->where));
         });
 }
 

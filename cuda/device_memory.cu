@@ -170,8 +170,10 @@ void xbc_put_beside(void *to, const void *host, size_t bytes)
     static bool made;
     const char *what = "copying to the device";
     if (bytes == 0 || !xbc_sound()) return;
-    if (!made) made = xbc_good(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking), what);
-    if (made && xbc_good(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, beside), what))
+    if (!made)
+        made = xbc_good(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking), what);
+    if (!made) return;
+    if (xbc_good(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, beside), what))
         xbc_good(cudaStreamSynchronize(beside), what);
 }
 

@@ -57,7 +57,8 @@ static __global__ void __launch_bounds__(THREADS)
             uint32_t hi[4], lo[4];
             XB_UNROLLED
             for (int j = 0; j < 4; j++) {
-                const int out = OUTS * tile + lane / 4 + j % 2 * 8, pair = lane % 4 + j / 2 * 4;
+                const int out = OUTS * tile + lane / 4 + j % 2 * 8;
+                const int pair = lane % 4 + j / 2 * 4;
                 const split_pair two(ready_weight(b, step, pair, 0, out),
                                      ready_weight(b, step, pair, 1, out));
                 hi[j] = two.hi, lo[j] = two.lo;
@@ -92,7 +93,10 @@ static __global__ void __launch_bounds__(THREADS)
 /* ---- the whole stack; its room: weights and ends of each block, ends of `before`, and
  * two buffers in turn */
 
-static int64_t weight_quads(const xbc_window &g) { return (int64_t)stack_steps(g.c) * g.oc * 4; }
+static int64_t weight_quads(const xbc_window &g)
+{
+    return (int64_t)stack_steps(g.c) * g.oc * 4;
+}
 
 /* The largest buffer between blocks, and before the dense layers. */
 static int64_t widest_of(const xbc_stack *job)
@@ -135,7 +139,8 @@ static float *make_ready(const xbc_stack *job, ready_blocks *ready)
         most = quads > most ? quads : most;
     }
     XBC_LAUNCH("splitting weights", stack_ready,
-               dim3((unsigned)up(most, THREADS), (unsigned)job->blocks + 1), THREADS, *ready);
+               dim3((unsigned)up(most, THREADS), (unsigned)job->blocks + 1), THREADS,
+               *ready);
     return (float *)room;
 }
 
@@ -150,8 +155,8 @@ void xbc_stack_forward(const xbc_stack *job)
         const int64_t quads = job->rows * first.h * first.w * first.c / 4;
         x = buffer[1];
         XBC_LAUNCH("splitting inputs", stack_enter, blocks_for(quads), THREADS,
-                   (uint4 *)(void *)buffer[1], job->x, ready.block[job->blocks].ends, quads,
-                   first.c);
+                   (uint4 *)(void *)buffer[1], job->x, ready.block[job->blocks].ends,
+                   quads, first.c);
     }
     for (int i = 0; i < job->blocks; i++) {
         const xbc_stack_block *b = &job->block[i];

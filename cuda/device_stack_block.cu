@@ -3,9 +3,10 @@
  *
  * A tile is some windows of the pool, of one image or of several small ones. A block of
  * threads goes from tile to tile; it copies the inputs that the next one depends on to
- * shared memory while it computes one. A warp has 16 windows for 16 output channels. The products' rows are the outputs, and their columns one place
- * of eight windows, so that the words of a pixel are a fragment as they are read, and a
- * thread has all four places of its windows. */
+ * shared memory while it computes one. A warp has 16 windows for 16 output channels. The
+ * products' rows are the outputs, and their columns one place of eight windows, so that
+ * the words of a pixel are a fragment as they are read, and a thread has all four places
+ * of its windows. */
 #include "stack.cuh"
 
 enum { STACK_THREADS = 128, STACK_WARPS = STACK_THREADS / 32 };
@@ -69,7 +70,8 @@ static __device__ __forceinline__ void copy_quad(uint4 *to, const uint4 *from, b
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                  :
-                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(in ? 16 : 0)
+                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
+                   "r"(in ? 16 : 0)
                  : "memory");
 }
 static __device__ __forceinline__ void copies_done(void)
@@ -111,6 +113,7 @@ typedef float stack_sums[GROUPS][SQUARE][4];
 struct stack_left {
     uint32_t part[2][4];
 
+    stack_left() = default;
     __device__ __forceinline__ stack_left(const uint4 *weights)
     {
         const uint4 hi = weights[0], lo = weights[32];
@@ -148,11 +151,18 @@ static __device__ __forceinline__ void load_line(stack_right line[4], const uint
     for (int i = 0; i < 4; i++) line[i] = pixel_at(at + i / 2 * 4 + i % 2 * odd);
 }
 
-/* All taps of 16 channels; a line of the patch is read once, for both rows of a window. */
+/* All taps of 16 channels; a line of the patch is read once, for both rows of a window.
+ * EARLY: the weights of all taps are read before the first product. */
+template <bool EARLY>
 static __device__ __forceinline__ void multiply_taps(stack_sums sum, const uint4 *patch,
-                                                     const int at[GROUPS], int row, int odd,
-                                                     const uint4 *weights, int step)
+                                                     const int at[GROUPS], int row,
+                                                     int odd, const uint4 *weights,
+                                                     int step)
 {
+    stack_left w[TAPS];
+    XB_UNROLLED
+    for (int tap = 0; EARLY && tap < TAPS; tap++)
+        w[tap] = stack_left(weights + tap * step);
     stack_right line[GROUPS][2][4];
     XB_UNROLLED
     for (int h = 0; h < GROUPS; h++) load_line(line[h][0], patch + at[h], odd);
@@ -162,12 +172,13 @@ static __device__ __forceinline__ void multiply_taps(stack_sums sum, const uint4
         for (int h = 0; h < GROUPS; h++)
             load_line(line[h][(y + 1) % 2], patch + at[h] + (y + 1) * row, odd);
         XB_UNROLLED
-        for (int x = 0; x < 3; x++, weights += step) {
+        for (int x = 0; x < 3; x++) {
+            const int tap = 3 * y + x;
             stack_right in[GROUPS][SQUARE];
             XB_UNROLLED
             for (int i = 0; i < GROUPS * SQUARE; i++)
                 in[i / 4][i % 4] = line[i / 4][(y + i / 2 % 2) % 2][x + i % 2];
-            multiply_places(sum, stack_left(weights), in);
+            multiply_places(sum, EARLY ? w[tap] : stack_left(weights + tap * step), in);
         }
     }
 }
@@ -179,8 +190,8 @@ struct stack_output {
     int64_t at; /* pixels from the beginning */
     bool is, right, below;
 
-    __device__ __forceinline__ stack_output(const tiled_part &job, const stack_place &here,
-                                            int i)
+    __device__ __forceinline__ stack_output(const tiled_part &job,
+                                            const stack_place &here, int i)
     {
         const stack_window w(job.tile, i);
         const int py = here.py + w.y, px = here.px + w.x;
@@ -238,9 +249,12 @@ static __device__ __forceinline__ void put_windows(const tiled_part &job,
     }
 }
 
-enum { STACK_BLOCKS = 4, IMAGE_BLOCKS = 6 }; /* on a multiprocessor at once */
+/* Blocks on a multiprocessor at once: as many as registers allow, or, where there are
+ * no more, few whose threads have room for more weights. */
+enum { STACK_BLOCKS = 4, FEW_BLOCKS = 2, IMAGE_BLOCKS = 6 };
 
-static __global__ void __launch_bounds__(STACK_THREADS, STACK_BLOCKS)
+template <int BLOCKS>
+static __global__ void __launch_bounds__(STACK_THREADS, BLOCKS)
     stack_forward(const __grid_constant__ tiled_part job)
 {
     XBC_DYNAMIC(memory); /* two patches, or one for the only tile */
@@ -264,7 +278,8 @@ static __global__ void __launch_bounds__(STACK_THREADS, STACK_BLOCKS)
         const uint4 *weights = job.weights + out0 * 4 + lane, *inputs = patch;
         stack_sums sum = {};
         for (int k = 0; k < job.conv.c; k += STEP) {
-            multiply_taps(sum, inputs, at, tile.row * 4, tile.odd * 4, weights, step);
+            multiply_taps<BLOCKS == FEW_BLOCKS>(sum, inputs, at, tile.row * 4,
+                                                tile.odd * 4, weights, step);
             inputs += tile.plane * 4, weights += TAPS * step;
         }
         put_windows(job, stack_place(tile, t), sum, first, out0);
@@ -273,8 +288,8 @@ static __global__ void __launch_bounds__(STACK_THREADS, STACK_BLOCKS)
     }
 }
 
-/* ---- the first block, of three channels: a pixel is 16 bytes, and four threads have four
- * neighbouring pixels */
+/* ---- the first block, of three channels: a pixel is 16 bytes, and four threads have
+ * four neighbouring pixels */
 
 enum { SIDE = 8, IMAGE_LINES = 2 * SIDE + 2, IMAGE_ACROSS = IMAGE_LINES + 1 };
 
@@ -306,7 +321,8 @@ struct image_pixels {
         for (int i = 0; i < EACH; i++) {
             const split_pair low(v[i][0], v[i][1]), high(v[i][2], 0);
             if (first < LINES)
-                patch[first + i * LINES][column] = uint4{low.hi, high.hi, low.lo, high.lo};
+                patch[first + i * LINES][column] =
+                    uint4{low.hi, high.hi, low.lo, high.lo};
         }
     }
 };
@@ -428,29 +444,39 @@ static void launch_image(tiled_part *job)
     t.wide = t.high = SIDE, t.images = t.across = 1;
     t.tiles_x = (int)up(job->pw, SIDE), t.tiles_y = (int)up(job->ph, SIDE);
     placed(&t);
-    XBC_LAUNCH("convolving", stack_image, blocks_of(job, OUTS, IMAGE_BLOCKS), STACK_THREADS,
-               *job);
+    XBC_LAUNCH("convolving", stack_image, blocks_of(job, OUTS, IMAGE_BLOCKS),
+               STACK_THREADS, *job);
+}
+
+template <int BLOCKS>
+static void launch(const tiled_part *job, dim3 blocks, int64_t bytes)
+{
+    const void *kernel = (const void *)stack_forward<BLOCKS>;
+    if (!xbc_sound() ||
+        !xbc_good(cudaFuncSetAttribute(
+                      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+                  "convolving"))
+        return;
+    XBC_START_ON(stack_forward<BLOCKS>, blocks, STACK_THREADS, (size_t)bytes, 0, *job);
+    xbc_good(cudaGetLastError(), "convolving");
 }
 
 /* If there is no room for two patches, each tile has its own block of threads. */
 static void launch_block(tiled_part *job)
 {
     job->tile = tile_of(*job);
-    const int64_t one = (int64_t)job->tile.plane * job->conv.c * 4, room = xbc_shared_bytes();
-    const int64_t some = room / (2 * one);
-    const dim3 blocks = blocks_of(job, OUTS * job->tile.across,
-                                  some == 0             ? (int64_t)INT32_MAX
-                                  : some < STACK_BLOCKS ? some
-                                                        : (int64_t)STACK_BLOCKS);
-    const int64_t bytes = (int)blocks.x < job->tile.all ? 2 * one : one;
-    if (!xbc_sound() ||
-        !xbc_good(cudaFuncSetAttribute((const void *)stack_forward,
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       (int)bytes),
-                  "convolving"))
-        return;
-    XBC_START_ON(stack_forward, blocks, STACK_THREADS, (size_t)bytes, 0, *job);
-    xbc_good(cudaGetLastError(), "convolving");
+    const int64_t one = (int64_t)job->tile.plane * job->conv.c * 4,
+                  room = xbc_shared_bytes() / (2 * one);
+    const int64_t most = STACK_BLOCKS, resident = room == 0     ? INT32_MAX
+                                                  : room < most ? room
+                                                                : most;
+    const dim3 blocks = blocks_of(job, OUTS * job->tile.across, resident);
+    const int64_t all = (int64_t)blocks.x * blocks.z,
+                  bytes = (int)blocks.x < job->tile.all ? 2 * one : one;
+    if (all <= FEW_BLOCKS * xbc_processors())
+        launch<FEW_BLOCKS>(job, blocks, bytes);
+    else
+        launch<STACK_BLOCKS>(job, blocks, bytes);
 }
 
 bool xbc_stack_suits(const xbc_stack_block *b)

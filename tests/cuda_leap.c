@@ -1,8 +1,8 @@
 /* cuda_leap.c: training on the GPU, many steps a launch (cuda/device_steps.cu), beside
  * the CPU's steps; the same bytes however steps are cut into launches; what is not
- * finite; predictions of images. $CROSSBAYES_CUDA names the module: this machine's GPU, or as the CPU emulates
- * it. With little shared memory (XB_EMULATED_SHARED) the same nets take the way of wide
- * ones. */
+ * finite; predictions of images. $CROSSBAYES_CUDA names the module: this machine's GPU,
+ * or as the CPU emulates it. With little shared memory (XB_EMULATED_SHARED) the same nets
+ * take the way of wide ones. */
 #include "traintest.h"
 
 #include "crossbayes/train.h"
@@ -333,7 +333,8 @@ static void images_are_predicted_as_on_the_cpu(void **state)
     for (int i = 0; i < IMAGES * IMAGE; i++) bytes[i] = (uint8_t)(i * 2654435761u >> 23);
     for (int i = 0; i < IMAGES; i++) y[i] = i % 7, select[i] = (7 * i + 5) % IMAGES;
     for (int k = 0; k < 2; k++) {
-        const xb_train_data data = {.bytes = bytes, .y = y, .n = IMAGES, .features = IMAGE};
+        const xb_train_data data = {
+            .bytes = bytes, .y = y, .n = IMAGES, .features = IMAGE};
         const xb_rows in = {.bytes = bytes,
                             .select = k == 1 ? select : NULL,
                             .n = IMAGES,
@@ -341,8 +342,9 @@ static void images_are_predicted_as_on_the_cpu(void **state)
         xb_train_options opt = xb_train_options_default();
         xb_trainer *t = NULL;
         xb_model *model = NULL;
-        opt.net = "conv 16, relu, maxpool 2 ceil, batchnorm, conv 32, relu, maxpool 2 ceil, "
-                  "batchnorm, flatten, dense 96, batchnorm, relu, dense 1";
+        opt.net =
+            "conv 16, relu, maxpool 2 ceil, batchnorm, conv 32, relu, maxpool 2 ceil, "
+            "batchnorm, flatten, dense 96, batchnorm, relu, dense 1";
         opt.input = (xb_shape){10, 10, 3};
         opt.likelihood = XB_LIKELIHOOD_GAUSSIAN;
         opt.estimator = XB_ESTIMATOR_SHARED, opt.batch = 100;

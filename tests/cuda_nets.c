@@ -259,7 +259,8 @@ static xbc_affine affine_there(int c, double speed)
 /* x through a batchnorm [c], as its own kernel does it. */
 static float *normed_there(const xbc_affine *a, const float *x, int64_t rows, int c)
 {
-    float *y = taken((size_t)(rows * c) * sizeof *y), *keep = taken(5 * (size_t)c * sizeof *y);
+    float *y = taken((size_t)(rows * c) * sizeof *y),
+          *keep = taken(5 * (size_t)c * sizeof *y);
     const xbc_norm norm = {.rows = rows,
                            .c = c,
                            .keep = keep,
@@ -287,7 +288,7 @@ static float *block_by_block(const xbc_stack *job, int64_t *n)
         float *y = x;
         if (i >= 0) {
             y = taken((size_t)(pixels * channels) * sizeof *y);
-            const xbc_block alone = {b->conv, b->ph,  b->pw, job->rows, x,
+            const xbc_block alone = {b->conv, b->ph,   b->pw, job->rows,    x,
                                      b->w,    b->bias, y,     .place = NULL};
             xbc_block_forward(&alone);
             xbc_release(x);
@@ -327,7 +328,8 @@ static void check_stack(const stack_case *s)
     float *want = block_by_block(&job, &n);
     job.y = taken((size_t)n * sizeof *job.y);
     job.room = taken((size_t)xbc_stack_room(&job) * sizeof *job.room);
-    xbc_fill(job.room, NAN, xbc_stack_room(&job)); /* nothing is read before it is written */
+    /* nothing is read before it is written */
+    xbc_fill(job.room, NAN, xbc_stack_room(&job));
     xbc_stack_forward(&job);
     check_same(job.y, want, n, near);
     sound();
@@ -348,7 +350,7 @@ static void stacks_are_their_blocks(void **state)
         /* without padding; windows that are cut off */
         {20, 12, 2, 2, {3, 32, 16}, {0, 0}, {1, 0}, true, false, true},
         {53, 9, 2, 2, {16, 16, 16}, {1, 0}, {0, 1}, true, false, true},
-        {38, 17, 1, 4, {3, 16, 16, 16, 64}, {1, 1, 1, 1}, {1, 1, 1, 1}, true, false, true},
+        {38, 9, 1, 4, {3, 16, 16, 16, 64}, {1, 1, 1, 1}, {1, 1, 1, 1}, .after = true},
     };
     open_device();
     for (int i = 0; i < XB_COUNT(cases); i++) check_stack(&cases[i]);

@@ -258,11 +258,13 @@ static void forward_only(void **state)
     static const op_case nets[] = {
         {"conv 16, relu, maxpool 2 ceil, batchnorm, conv 32, relu, maxpool 2, flatten",
          {22, 27, 3}},
-        {"conv 2, conv 16 nobias, relu, maxpool 2, conv 32, relu, maxpool 2 ceil, batchnorm,"
+        {"conv 2, conv 16 nobias, relu, maxpool 2, conv 32, relu, maxpool 2 ceil, "
+         "batchnorm,"
          "conv 48 nobias, relu, maxpool 2, batchnorm, flatten, dense 20, batchnorm, relu,"
          "dense 7 nobias, sigmoid, dense 33, batchnorm",
          {23, 28, 3}},
-        {"conv 16, relu, maxpool 2, conv 32, relu, maxpool 2 ceil, conv 2 1x1", {22, 27, 3}},
+        {"conv 16, relu, maxpool 2, conv 32, relu, maxpool 2 ceil, conv 2 1x1",
+         {22, 27, 3}},
         {"conv 16, batchnorm, conv 16, relu, maxpool 2, batchnorm, conv 64 valid, relu,"
          "maxpool 2 ceil, batchnorm, elu, batchnorm, conv 3 1x1",
          {21, 20, 2}},

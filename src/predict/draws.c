@@ -26,15 +26,15 @@
 enum {
     SMALL_NET = 1 << 15,  /* parameters */
     DEVICE_NET = 1 << 20, /* the same for a device's draws of the whole net */
-    TILE_LEAST = 96,     /* rows of a small net's pass, a multiple of 12 */
+    TILE_LEAST = 96,      /* rows of a small net's pass, a multiple of 12 */
     TILE_MOST = 336,
-    TILE_REALS = 5376,      /* of its widest layer: 21 kB, beyond the least rows */
-    SMALL_BYTES = 1 << 20,  /* of inputs in a small net's chunk, beyond one tile */
-    CHUNK = 256,            /* rows of a large net's chunk at most */
-    CHUNK_BYTES = 16 << 20, /* of activations at most, beyond one row */
-    DEVICE_BYTES = 1 << 30, /* the same for a device, which needs much work at once */
+    TILE_REALS = 5376,        /* of its widest layer: 21 kB, beyond the least rows */
+    SMALL_BYTES = 1 << 20,    /* of inputs in a small net's chunk, beyond one tile */
+    CHUNK = 256,              /* rows of a large net's chunk at most */
+    CHUNK_BYTES = 16 << 20,   /* of activations at most, beyond one row */
+    DEVICE_BYTES = 1 << 30,   /* the same for a device, which needs much work at once */
     DEVICE_OUTPUTS = 1 << 20, /* numbers that a device keeps for the host at most */
-    SLAB_WORK = 1 << 24,    /* inputs times draws between progress events */
+    SLAB_WORK = 1 << 24,      /* inputs times draws between progress events */
 };
 /* Weights times rows of a small net between progress events: about a second. */
 static const int64_t ROUND_WORK = INT64_C(1) << 33;
@@ -144,8 +144,8 @@ static uint8_t *pixels_of(const draw_job *job, const worker *w, int64_t row)
     return w->pixels + row / job->chunk % 2 * job->chunk * job->model->features;
 }
 
-/* Copies the images of a chunk unless they are there; `beside`: while the backend works on
- * another chunk. */
+/* Copies the images of a chunk unless they are there; `beside`: while the backend works
+ * on another chunk. */
 static void put_images(const draw_job *job, worker *w, int64_t row, bool beside)
 {
     const xb_backend *b = job->backend;
@@ -214,9 +214,11 @@ static void run_piece(void *arg, int64_t piece)
         bring_rows(job, w, row, rows);
         for (int64_t s = begin; s < end && w->status == XB_OK; s += job->kept) {
             const int64_t count = end - s < job->kept ? end - s : job->kept;
-            const int64_t next = s + count == end && row + rows < job->n ? row + rows : -1;
-            w->status = job->backend->host ? one_draw(job, w, s, row, rows, NULL)
-                                           : kept_draws(job, w, s, count, row, rows, next);
+            const int64_t next =
+                s + count == end && row + rows < job->n ? row + rows : -1;
+            w->status = job->backend->host
+                            ? one_draw(job, w, s, row, rows, NULL)
+                            : kept_draws(job, w, s, count, row, rows, next);
         }
     }
 }

@@ -3,10 +3,11 @@
  * A block is `conv` (3 x 3, stride 1), `relu`, `maxpool 2`, where the backend has the
  * operation and the whole batch shares its draw (estimator shared, and flipout if the
  * operation can); a `batchnorm` directly before it is included. The last layer of the
- * block runs it, and the others do nothing. If there will be no backward pass, blocks that
- * follow each other can be a stack, with what comes after them. In addition, a linear layer that can (dense,
- * estimators shared and local) does the work of the activations next to it: it applies
- * the one above to its outputs and multiplies its dx by the slope of the one below. */
+ * block runs it, and the others do nothing. If there will be no backward pass, blocks
+ * that follow each other can be a stack, with what comes after them. In addition, a
+ * linear layer that can (dense, estimators shared and local) does the work of the
+ * activations next to it: it applies the one above to its outputs and multiplies its dx
+ * by the slope of the one below. */
 #include "run/fuse.h"
 
 enum { BLOCK_LAYERS = 3, KERNEL = 3, POOL = 2 };
@@ -91,13 +92,14 @@ static bool is_stacked(xb_pass *pass, int first, int last)
 static bool rest_is_flat(const xb_net *net, int l)
 {
     while (++l < net->n_layer)
-        if (net->layer[l].kind == &xb_layer_conv || net->layer[l].kind == &xb_layer_maxpool)
+        if (net->layer[l].kind == &xb_layer_conv ||
+            net->layer[l].kind == &xb_layer_maxpool)
             return false;
     return true;
 }
 
-/* Blocks from layer `first` on that end with layer `last`, with the rest of the net if the
- * backend can, or else with a batchnorm after them. Returns the last layer. */
+/* Blocks from layer `first` on that end with layer `last`, with the rest of the net if
+ * the backend can, or else with a batchnorm after them. Returns the last layer. */
 static int fuse_stack(xb_pass *pass, int first, int last)
 {
     const int end = pass->net->n_layer - 1;
