@@ -1,23 +1,22 @@
 /* device_stack_block.cu: a block of a stack on tensor cores (stack.cuh); maths N2-N4, N6,
  * N18. The order of the sums is that of device_block_tensor.cu.
  *
- * A tile is some windows of the pool, of one image or of several small ones. A block of
- * threads goes from tile to tile; it copies the inputs that the next one depends on to
- * shared memory while it computes one. A warp has 16 windows for 16 output channels. The
- * products' rows are the outputs, and their columns one place of eight windows, so that
- * the words of a pixel are a fragment as they are read, and a thread has all four places
- * of its windows. */
+ * A block of threads has some windows of the pool, of one image or of several small
+ * ones, and copies the inputs that they depend on to shared memory. A warp has 16 windows
+ * for 16 output channels. The products' rows are the outputs, and their columns one place
+ * of eight windows, so that the words of a pixel are a fragment as they are read, and a
+ * thread has all four places of its windows. */
 #include "stack.cuh"
 
 enum { STACK_THREADS = 128, STACK_WARPS = STACK_THREADS / 32 };
 enum { SET = 16, GROUPS = SET / 8 }; /* windows of a warp */
 
-/* The windows of a tile, and where the pixels that they depend on are in shared
+/* The windows of a block of threads, and where the pixels that they depend on are in its
  * memory: of each row, even columns come before odd ones, so that neighbouring windows
  * read neighbouring 64 bytes. */
 struct stack_tile {
     int wide, high, images; /* windows across and down, images */
-    int tiles_x, tiles_y, all; /* tiles of an image, and of all images */
+    int tiles_x, tiles_y;
     int across;                 /* warps side by side along the outputs */
     int odd, row, image, plane; /* pixels to the odd columns, from row to row, from image
                                    to image, from 16 channels to the next */
@@ -29,17 +28,16 @@ struct tiled_part : stack_part {
     stack_tile tile;
 };
 
-/* The first image and window of a tile. */
+/* The first image and window of a block of threads. */
 struct stack_place {
     int64_t row;
     int py, px;
 
-    __device__ __forceinline__ stack_place(const stack_tile &t, int number)
+    __device__ __forceinline__ stack_place(const stack_tile &t)
     {
-        const int each = t.tiles_x * t.tiles_y, set = number / each,
-                  at = number - set * each, y = divided(at, t.by_tiles);
-        row = (int64_t)set * t.images;
-        py = y * t.high, px = (at - y * t.tiles_x) * t.wide;
+        const int y = divided((int)blockIdx.y, t.by_tiles);
+        row = (int64_t)blockIdx.x * t.images;
+        py = y * t.high, px = ((int)blockIdx.y - y * t.tiles_x) * t.wide;
     }
 };
 
@@ -257,35 +255,31 @@ template <int BLOCKS>
 static __global__ void __launch_bounds__(STACK_THREADS, BLOCKS)
     stack_forward(const __grid_constant__ tiled_part job)
 {
-    XBC_DYNAMIC(memory); /* two patches, or one for the only tile */
+    XBC_DYNAMIC(memory);
+    uint4 *patch = (uint4 *)(void *)memory;
     const stack_tile &tile = job.tile;
+    const stack_place here(tile);
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-    const int first = warp / tile.across * SET, size = tile.plane * job.conv.c / 4;
+    const int first = warp / tile.across * SET;
     const int out0 = ((int)blockIdx.z * tile.across + warp % tile.across) * OUTS;
-    const int step = job.conv.oc * 4, turn = (int)gridDim.x;
-    uint4 *patch = (uint4 *)(void *)memory, *other = patch + size;
+    const int step = job.conv.oc * 4;
     int at[GROUPS];
-    load_patches(patch, job, stack_place(tile, (int)blockIdx.x));
+    load_patches(patch, job, here);
     XB_UNROLLED
     for (int h = 0; h < GROUPS; h++) {
         const stack_window w(tile, first + 8 * h + lane / 4);
         at[h] = (w.image * tile.image + 2 * w.y * tile.row + w.x) * 4 + lane % 4;
     }
-    for (int t = (int)blockIdx.x; t < tile.all; t += turn) {
-        copies_done();
-        __syncthreads(); /* and all are done with the other patch */
-        if (t + turn < tile.all) load_patches(other, job, stack_place(tile, t + turn));
-        const uint4 *weights = job.weights + out0 * 4 + lane, *inputs = patch;
-        stack_sums sum = {};
-        for (int k = 0; k < job.conv.c; k += STEP) {
-            multiply_taps<BLOCKS == FEW_BLOCKS>(sum, inputs, at, tile.row * 4,
-                                                tile.odd * 4, weights, step);
-            inputs += tile.plane * 4, weights += TAPS * step;
-        }
-        put_windows(job, stack_place(tile, t), sum, first, out0);
-        uint4 *const next = other;
-        other = patch, patch = next;
+    const uint4 *weights = job.weights + out0 * 4 + lane;
+    stack_sums sum = {};
+    copies_done();
+    __syncthreads();
+    for (int k = 0; k < job.conv.c; k += STEP) {
+        multiply_taps<BLOCKS == FEW_BLOCKS>(sum, patch, at, tile.row * 4, tile.odd * 4,
+                                            weights, step);
+        patch += tile.plane * 4, weights += TAPS * step;
     }
+    put_windows(job, here, sum, first, out0);
 }
 
 /* ---- the first block, of three channels: a pixel is 16 bytes, and four threads have
@@ -294,78 +288,58 @@ static __global__ void __launch_bounds__(STACK_THREADS, BLOCKS)
 enum { SIDE = 8, IMAGE_LINES = 2 * SIDE + 2, IMAGE_ACROSS = IMAGE_LINES + 1 };
 
 /* A thread has one column of the patch, and some lines; the last column is 0. */
-struct image_pixels {
-    enum { LINES = STACK_THREADS / IMAGE_ACROSS, EACH = IMAGE_LINES / LINES };
-    float v[EACH][3];
-
-    __device__ __forceinline__ void load(const tiled_part &job, const stack_place &here)
-    {
-        const xbc_window &g = job.conv;
-        const int first = (int)threadIdx.x / IMAGE_ACROSS,
-                  column = (int)threadIdx.x % IMAGE_ACROSS;
-        const int x = 2 * here.px - g.left + column, y = 2 * here.py - g.top + first;
-        const bool is = x >= 0 && x < g.w && column < IMAGE_LINES && first < LINES;
-        const float *from = (const float *)job.x + ((here.row * g.h + y) * g.w + x) * 3;
-        XB_UNROLLED
-        for (int i = 0; i < EACH * 3; i++) {
-            const int iy = y + i / 3 * LINES;
-            const bool in = is && iy >= 0 && iy < g.h;
-            v[i / 3][i % 3] = in ? from[i / 3 * LINES * g.w * 3 + i % 3] : 0;
-        }
-    }
-    __device__ __forceinline__ void put(uint4 patch[IMAGE_LINES][IMAGE_ACROSS]) const
-    {
-        const int first = (int)threadIdx.x / IMAGE_ACROSS,
-                  column = (int)threadIdx.x % IMAGE_ACROSS;
-        XB_UNROLLED
-        for (int i = 0; i < EACH; i++) {
-            const split_pair low(v[i][0], v[i][1]), high(v[i][2], 0);
-            if (first < LINES)
-                patch[first + i * LINES][column] =
-                    uint4{low.hi, high.hi, low.lo, high.lo};
-        }
-    }
-};
-
-static __device__ __forceinline__ void multiply_image(stack_sums sum, const uint4 *at,
-                                                      const uint4 *weights, int step)
+static __device__ __forceinline__ void load_image(uint4 patch[IMAGE_LINES][IMAGE_ACROSS],
+                                                  const tiled_part &job,
+                                                  const stack_place &here)
 {
-    stack_right line[GROUPS][4][2]; /* of a window: its lines, the left or right place */
+    enum { LINES = STACK_THREADS / IMAGE_ACROSS, LOADS = IMAGE_LINES / LINES };
+    const xbc_window &g = job.conv;
+    const int first = (int)threadIdx.x / IMAGE_ACROSS,
+              column = (int)threadIdx.x % IMAGE_ACROSS;
+    const int x = 2 * here.px - g.left + column, y = 2 * here.py - g.top + first;
+    const bool is = x >= 0 && x < g.w && column < IMAGE_LINES;
+    const float *from = (const float *)job.x + ((here.row * g.h + y) * g.w + x) * 3;
+    float v[LOADS][3];
+    if (first >= LINES) return;
     XB_UNROLLED
-    for (int i = 0; i < GROUPS * 8; i++)
-        line[i / 8][i / 2 % 4][i % 2] =
-            pixel_at(at + (i / 8 * 2 + i / 2 % 4) * IMAGE_ACROSS + i % 2);
+    for (int i = 0; i < LOADS * 3; i++) {
+        const int iy = y + i / 3 * LINES;
+        const bool in = is && iy >= 0 && iy < g.h;
+        v[i / 3][i % 3] = in ? from[i / 3 * LINES * g.w * 3 + i % 3] : 0;
+    }
     XB_UNROLLED
-    for (int y = 0; y < IMAGE_STEPS; y++, weights += step) {
-        stack_right in[GROUPS][SQUARE];
-        XB_UNROLLED
-        for (int i = 0; i < GROUPS * SQUARE; i++)
-            in[i / 4][i % 4] = line[i / 4][y + i / 2 % 2][i % 2];
-        multiply_places(sum, stack_left(weights), in);
+    for (int i = 0; i < LOADS; i++) {
+        const split_pair low(v[i][0], v[i][1]), high(v[i][2], 0);
+        patch[first + i * LINES][column] = uint4{low.hi, high.hi, low.lo, high.lo};
     }
 }
 
 static __global__ void __launch_bounds__(STACK_THREADS, IMAGE_BLOCKS)
     stack_image(const __grid_constant__ tiled_part job)
 {
-    __shared__ uint4 patch[2][IMAGE_LINES][IMAGE_ACROSS]; /* in turn */
-    const stack_tile &tile = job.tile;
+    __shared__ uint4 patch[IMAGE_LINES][IMAGE_ACROSS];
+    const stack_place here(job.tile);
     const int lane = (int)threadIdx.x % 32, out0 = (int)blockIdx.z * OUTS;
-    const int first = (int)threadIdx.x / 32 * SET, turn = (int)gridDim.x;
+    const int first = (int)threadIdx.x / 32 * SET;
+    load_image(patch, job, here);
     const uint4 *weights = job.weights + out0 * 4 + lane;
-    const uint4 *at = &patch[0][first / SIDE * 2][lane / 4 * 2 + lane % 4];
-    image_pixels pixels;
-    pixels.load(job, stack_place(tile, (int)blockIdx.x));
-    int other = 0;
-    for (int t = (int)blockIdx.x; t < tile.all; t += turn, other = 1 - other) {
-        pixels.put(patch[other]);
-        __syncthreads();
-        if (t + turn < tile.all) pixels.load(job, stack_place(tile, t + turn));
-        stack_sums sum = {};
-        multiply_image(sum, at + other * IMAGE_LINES * IMAGE_ACROSS, weights,
-                       job.conv.oc * 4);
-        put_windows(job, stack_place(tile, t), sum, first, out0);
+    const uint4 *at = &patch[first / SIDE * 2][lane / 4 * 2 + lane % 4];
+    stack_sums sum = {};
+    __syncthreads();
+    stack_right line[GROUPS][4][2]; /* of a window: its lines, the left or right place */
+    XB_UNROLLED
+    for (int i = 0; i < GROUPS * 8; i++)
+        line[i / 8][i / 2 % 4][i % 2] =
+            pixel_at(at + (i / 8 * 2 + i / 2 % 4) * IMAGE_ACROSS + i % 2);
+    XB_UNROLLED
+    for (int y = 0; y < IMAGE_STEPS; y++, weights += job.conv.oc * 4) {
+        stack_right in[GROUPS][SQUARE];
+        XB_UNROLLED
+        for (int i = 0; i < GROUPS * SQUARE; i++)
+            in[i / 4][i % 4] = line[i / 4][y + i / 2 % 2][i % 2];
+        multiply_places(sum, stack_left(weights), in);
     }
+    put_windows(job, here, sum, first, out0);
 }
 
 /* ---- launches */
@@ -428,14 +402,11 @@ static stack_tile tile_of(const stack_part &b)
     return best;
 }
 
-/* Blocks of threads that go through all tiles, `resident` of them on a multiprocessor. */
-static dim3 blocks_of(tiled_part *job, int outs, int64_t resident)
+static dim3 blocks_of(const tiled_part *job, int outs)
 {
-    stack_tile &t = job->tile;
-    const int64_t parts = job->conv.oc / outs,
-                  most = up(resident * xbc_processors(), parts);
-    t.all = (int)(up(job->rows, t.images) * t.tiles_x * t.tiles_y);
-    return dim3((unsigned)(t.all < most ? t.all : most), 1, (unsigned)parts);
+    const stack_tile &t = job->tile;
+    return dim3((unsigned)up(job->rows, t.images), (unsigned)(t.tiles_x * t.tiles_y),
+                (unsigned)(job->conv.oc / outs));
 }
 
 static void launch_image(tiled_part *job)
@@ -444,35 +415,28 @@ static void launch_image(tiled_part *job)
     t.wide = t.high = SIDE, t.images = t.across = 1;
     t.tiles_x = (int)up(job->pw, SIDE), t.tiles_y = (int)up(job->ph, SIDE);
     placed(&t);
-    XBC_LAUNCH("convolving", stack_image, blocks_of(job, OUTS, IMAGE_BLOCKS),
-               STACK_THREADS, *job);
+    XBC_LAUNCH("convolving", stack_image, blocks_of(job, OUTS), STACK_THREADS, *job);
 }
 
 template <int BLOCKS>
-static void launch(const tiled_part *job, dim3 blocks, int64_t bytes)
+static void launch(const tiled_part *job, dim3 blocks, int bytes)
 {
     const void *kernel = (const void *)stack_forward<BLOCKS>;
     if (!xbc_sound() ||
         !xbc_good(cudaFuncSetAttribute(
-                      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+                      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                   "convolving"))
         return;
     XBC_START_ON(stack_forward<BLOCKS>, blocks, STACK_THREADS, (size_t)bytes, 0, *job);
     xbc_good(cudaGetLastError(), "convolving");
 }
 
-/* If there is no room for two patches, each tile has its own block of threads. */
 static void launch_block(tiled_part *job)
 {
     job->tile = tile_of(*job);
-    const int64_t one = (int64_t)job->tile.plane * job->conv.c * 4,
-                  room = xbc_shared_bytes() / (2 * one);
-    const int64_t most = STACK_BLOCKS, resident = room == 0     ? INT32_MAX
-                                                  : room < most ? room
-                                                                : most;
-    const dim3 blocks = blocks_of(job, OUTS * job->tile.across, resident);
-    const int64_t all = (int64_t)blocks.x * blocks.z,
-                  bytes = (int)blocks.x < job->tile.all ? 2 * one : one;
+    const dim3 blocks = blocks_of(job, OUTS * job->tile.across);
+    const int bytes = job->tile.plane * job->conv.c * 4;
+    const int64_t all = (int64_t)blocks.x * blocks.y * blocks.z;
     if (all <= FEW_BLOCKS * xbc_processors())
         launch<FEW_BLOCKS>(job, blocks, bytes);
     else
