@@ -111,7 +111,6 @@ typedef float stack_sums[GROUPS][SQUARE][4];
 struct stack_left {
     uint32_t part[2][4];
 
-    stack_left() = default;
     __device__ __forceinline__ stack_left(const uint4 *weights)
     {
         const uint4 hi = weights[0], lo = weights[32];
@@ -149,18 +148,12 @@ static __device__ __forceinline__ void load_line(stack_right line[4], const uint
     for (int i = 0; i < 4; i++) line[i] = pixel_at(at + i / 2 * 4 + i % 2 * odd);
 }
 
-/* All taps of 16 channels; a line of the patch is read once, for both rows of a window.
- * EARLY: the weights of all taps are read before the first product. */
-template <bool EARLY>
+/* All taps of 16 channels; a line of the patch is read once, for both rows of a window. */
 static __device__ __forceinline__ void multiply_taps(stack_sums sum, const uint4 *patch,
                                                      const int at[GROUPS], int row,
                                                      int odd, const uint4 *weights,
                                                      int step)
 {
-    stack_left w[TAPS];
-    XB_UNROLLED
-    for (int tap = 0; EARLY && tap < TAPS; tap++)
-        w[tap] = stack_left(weights + tap * step);
     stack_right line[GROUPS][2][4];
     XB_UNROLLED
     for (int h = 0; h < GROUPS; h++) load_line(line[h][0], patch + at[h], odd);
@@ -170,13 +163,12 @@ static __device__ __forceinline__ void multiply_taps(stack_sums sum, const uint4
         for (int h = 0; h < GROUPS; h++)
             load_line(line[h][(y + 1) % 2], patch + at[h] + (y + 1) * row, odd);
         XB_UNROLLED
-        for (int x = 0; x < 3; x++) {
-            const int tap = 3 * y + x;
+        for (int x = 0; x < 3; x++, weights += step) {
             stack_right in[GROUPS][SQUARE];
             XB_UNROLLED
             for (int i = 0; i < GROUPS * SQUARE; i++)
                 in[i / 4][i % 4] = line[i / 4][(y + i / 2 % 2) % 2][x + i % 2];
-            multiply_places(sum, EARLY ? w[tap] : stack_left(weights + tap * step), in);
+            multiply_places(sum, stack_left(weights), in);
         }
     }
 }
@@ -247,12 +239,9 @@ static __device__ __forceinline__ void put_windows(const tiled_part &job,
     }
 }
 
-/* Blocks on a multiprocessor at once: as many as registers allow, or, where there are
- * no more, few whose threads have room for more weights. */
-enum { STACK_BLOCKS = 4, FEW_BLOCKS = 2, IMAGE_BLOCKS = 6 };
+enum { STACK_BLOCKS = 4, IMAGE_BLOCKS = 6 }; /* on a multiprocessor at once */
 
-template <int BLOCKS>
-static __global__ void __launch_bounds__(STACK_THREADS, BLOCKS)
+static __global__ void __launch_bounds__(STACK_THREADS, STACK_BLOCKS)
     stack_forward(const __grid_constant__ tiled_part job)
 {
     XBC_DYNAMIC(memory);
@@ -275,8 +264,7 @@ static __global__ void __launch_bounds__(STACK_THREADS, BLOCKS)
     copies_done();
     __syncthreads();
     for (int k = 0; k < job.conv.c; k += STEP) {
-        multiply_taps<BLOCKS == FEW_BLOCKS>(sum, patch, at, tile.row * 4, tile.odd * 4,
-                                            weights, step);
+        multiply_taps(sum, patch, at, tile.row * 4, tile.odd * 4, weights, step);
         patch += tile.plane * 4, weights += TAPS * step;
     }
     put_windows(job, here, sum, first, out0);
@@ -418,29 +406,19 @@ static void launch_image(tiled_part *job)
     XBC_LAUNCH("convolving", stack_image, blocks_of(job, OUTS), STACK_THREADS, *job);
 }
 
-template <int BLOCKS>
-static void launch(const tiled_part *job, dim3 blocks, int bytes)
+static void launch_block(tiled_part *job)
 {
-    const void *kernel = (const void *)stack_forward<BLOCKS>;
+    job->tile = tile_of(*job);
+    const int bytes = job->tile.plane * job->conv.c * 4;
+    const void *kernel = (const void *)stack_forward;
     if (!xbc_sound() ||
         !xbc_good(cudaFuncSetAttribute(
                       kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                   "convolving"))
         return;
-    XBC_START_ON(stack_forward<BLOCKS>, blocks, STACK_THREADS, (size_t)bytes, 0, *job);
+    XBC_START_ON(stack_forward, blocks_of(job, OUTS * job->tile.across), STACK_THREADS,
+                 (size_t)bytes, 0, *job);
     xbc_good(cudaGetLastError(), "convolving");
-}
-
-static void launch_block(tiled_part *job)
-{
-    job->tile = tile_of(*job);
-    const dim3 blocks = blocks_of(job, OUTS * job->tile.across);
-    const int bytes = job->tile.plane * job->conv.c * 4;
-    const int64_t all = (int64_t)blocks.x * blocks.y * blocks.z;
-    if (all <= FEW_BLOCKS * xbc_processors())
-        launch<FEW_BLOCKS>(job, blocks, bytes);
-    else
-        launch<STACK_BLOCKS>(job, blocks, bytes);
 }
 
 bool xbc_stack_suits(const xbc_stack_block *b)

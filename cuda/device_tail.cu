@@ -6,7 +6,7 @@
 #include "activation.cuh"
 
 enum { TAIL_THREADS = 128, TAIL_ROWS = 4, TAIL_INPUTS = 1024 };
-enum { TAIL_WEIGHTS = 1 << 16, AHEAD = 32 }; /* in all; read ahead by a thread */
+enum { TAIL_WEIGHTS = 1 << 16, AHEAD = 16 }; /* in all; read ahead by a thread */
 
 static __device__ __forceinline__ void add_product(float sum[TAIL_ROWS], float w,
                                                    const float4 &x)
@@ -20,14 +20,15 @@ static __device__ __forceinline__ void dense_output(float sum[TAIL_ROWS], const 
                                                     const xbc_tail_link &l, int out)
 {
     const float *w = l.w + out;
-    for (int k = 0; k < l.in; k += AHEAD) {
+    int k = 0;
+    for (; k + AHEAD <= l.in; k += AHEAD) {
         float some[AHEAD];
         XB_UNROLLED
-        for (int j = 0; j < AHEAD; j++) some[j] = k + j < l.in ? w[(k + j) * l.out] : 0;
+        for (int j = 0; j < AHEAD; j++) some[j] = w[(k + j) * l.out];
         XB_UNROLLED
-        for (int j = 0; j < AHEAD; j++)
-            if (k + j < l.in) add_product(sum, some[j], x[k + j]);
+        for (int j = 0; j < AHEAD; j++) add_product(sum, some[j], x[k + j]);
     }
+    for (; k < l.in; k++) add_product(sum, w[k * l.out], x[k]);
 }
 
 /* (N4, N6) What becomes of the sum of an output. */
