@@ -148,7 +148,7 @@ static __device__ __forceinline__ void load_line(stack_right line[4], const uint
     for (int i = 0; i < 4; i++) line[i] = pixel_at(at + i / 2 * 4 + i % 2 * odd);
 }
 
-/* All taps of 16 channels; a line of the patch is read once, for both rows of a window. */
+/* All taps of 16 channels; a line of the patch is read once for both rows of a window. */
 static __device__ __forceinline__ void multiply_taps(stack_sums sum, const uint4 *patch,
                                                      const int at[GROUPS], int row,
                                                      int odd, const uint4 *weights,
