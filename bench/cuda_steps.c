@@ -1,7 +1,7 @@
 /* cuda_steps.c: whole steps of training and whole predictions through the library, on the
- * backend named: cuda_steps BACKEND [scalar|faces]. A line each: what, backend, nets side
- * by side, batch or draws, steps or images a second. bench_cuda.py runs it beside PyTorch
- * and JAX. */
+ * backend named: cuda_steps BACKEND [scalar|faces|predict], where predict is the
+ * prediction of faces alone. A line each: what, backend, nets side by side, batch or
+ * draws, steps or images a second. bench_cuda.py runs it beside PyTorch and JAX. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +115,7 @@ static void time_smalls(xb_ctx *ctx, const char *backend)
             time_small(ctx, backend, &nets[i], local == 1);
 }
 
+/* steps 0: only the prediction. */
 static void time_faces(xb_ctx *ctx, const char *backend, int steps)
 {
     const int64_t features = (int64_t)SIZE * SIZE * 3;
@@ -135,7 +136,8 @@ static void time_faces(xb_ctx *ctx, const char *backend, int steps)
     opt.estimator = XB_ESTIMATOR_SHARED, opt.likelihood = XB_LIKELIHOOD_GAUSSIAN;
     opt.backend = backend, opt.target_sd = 1;
     must(ctx, xb_trainer_create(ctx, &t, &data, &opt));
-    printf("step-faces %s %d %.4g\n", backend, BATCH, steps_a_second(ctx, t, steps));
+    if (steps > 0)
+        printf("step-faces %s %d %.4g\n", backend, BATCH, steps_a_second(ctx, t, steps));
     must(ctx, xb_trainer_model(ctx, &model, t));
     xb_predict_options how = xb_predict_options_default();
     how.backend = backend;
@@ -158,8 +160,9 @@ int main(int argc, char **argv)
     xb_ctx *ctx = NULL;
     if (xb_ctx_create(&ctx) != XB_OK) return 1;
     const char *backend = argc > 1 ? argv[1] : "cpu", *what = argc > 2 ? argv[2] : "all";
-    if (what[0] != 'f') time_smalls(ctx, backend);
-    if (what[0] != 's') time_faces(ctx, backend, strcmp(backend, "cpu") == 0 ? 1 : 20);
+    const int steps = what[0] == 'p' ? 0 : strcmp(backend, "cpu") == 0 ? 1 : 20;
+    if (what[0] == 'a' || what[0] == 's') time_smalls(ctx, backend);
+    if (what[0] != 's') time_faces(ctx, backend, steps);
     xb_ctx_destroy(ctx);
     return 0;
 }

@@ -15,4 +15,26 @@ static inline int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 bool xbc_tensor_block_forward(const xbc_block *job);
 bool xbc_tensor_block_input(const xbc_block *job);
 
+/* The larger of the two, or a NaN if either is one. */
+static __device__ __forceinline__ float nan_max(float a, float b)
+{
+#if defined(XB_EMULATED)
+    return a > b || a != a ? a : b;
+#else
+    float m;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
+    return m;
+#endif
+}
+
+/* (N3, N6) The largest value of a window after relu, if its place is not wanted. Rounding
+ * keeps the order of values, so the bias can be added last. */
+static __device__ __forceinline__ float largest_of(const float v[SQUARE], bool right,
+                                                   bool below, float bias)
+{
+    const float top = right ? nan_max(v[0], v[1]) : v[0];
+    const float low = right ? nan_max(v[2], v[3]) : v[2];
+    return nan_max((below ? nan_max(top, low) : top) + bias, 0);
+}
+
 #endif

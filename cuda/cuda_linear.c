@@ -301,24 +301,25 @@ static int64_t keep_of(const xbc_linear *op)
 LINEAR_LAYER(dense, true)
 LINEAR_LAYER(conv, false)
 
-/* (N7) All weights of a net. */
+/* (N7) All weights of a net, as many tensors at a time as a launch takes. */
 static void draw_tensors(const xb_run *run, xb_real *theta)
 {
-    const xbc_source source = xbc_source_of(run->noise.sampler);
-    for (int k = 0; k < run->net->n_tensor; k++) {
-        const xb_tensor *t = &run->net->tensor[k];
-        const xbc_draws job = {.source = source,
-                               .where = xbc_stream(run, (uint32_t)k),
-                               .count = t->size,
-                               .size = t->size,
-                               .negate = xbc_negates(run),
-                               .theta = theta + t->offset,
-                               .mu = run->weights.mu + t->offset,
-                               .sigma = run->weights.sigma + t->offset};
-        if (t->stochastic)
-            xbc_draw(&job);
-        else
-            xbc_copy(job.theta, job.mu, (size_t)t->size * sizeof *theta);
+    const xb_net *net = run->net;
+    xbc_net_draw job = {.source = xbc_source_of(run->noise.sampler),
+                        .where = xbc_stream(run, 0),
+                        .negate = xbc_negates(run),
+                        .theta = theta,
+                        .mu = run->weights.mu,
+                        .sigma = run->weights.sigma};
+    for (int k = 0; k < net->n_tensor; k++) {
+        const xb_tensor *t = &net->tensor[k];
+        job.tensor[job.tensors++] = (xbc_tensor){.number = job.where.tensor + (uint32_t)k,
+                                                 .stochastic = t->stochastic,
+                                                 .offset = t->offset,
+                                                 .size = t->size};
+        if (job.tensors < XBC_TENSORS && k + 1 < net->n_tensor) continue;
+        xbc_draw_net(&job);
+        job.tensors = 0;
     }
 }
 

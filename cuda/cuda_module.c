@@ -48,6 +48,12 @@ static void put(const xb_backend *b, void *to, const void *host, int64_t bytes)
     XBC_INSIDE(xbc_put(to, host, (size_t)bytes));
 }
 
+static void put_beside(const xb_backend *b, void *to, const void *host, int64_t bytes)
+{
+    (void)b;
+    XBC_INSIDE(xbc_put_beside(to, host, (size_t)bytes));
+}
+
 /* After an error there are no numbers, so the result is zeros; `check` reports the
  * error. */
 static void get(const xb_backend *b, void *host, const void *from, int64_t bytes)
@@ -167,6 +173,7 @@ static const xb_backend backend = {
     .release = release,
     .put = put,
     .get = get,
+    .put_beside = put_beside,
     .copy = copy,
     .clear = clear,
     .fill = fill,
@@ -180,6 +187,7 @@ static const xb_backend backend = {
     .flatten = &xbc_flatten,
     .block = &xbc_block_ops,
     .norm_block = &xbc_norm_block_ops,
+    .stack = &xbc_stack_ops,
     .array = &xbc_array,
     .draw = xbc_op_draw,
     .stream = xbc_op_stream,

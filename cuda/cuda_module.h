@@ -24,11 +24,11 @@ void xbc_leave(void);
  * the lock held. */
 xbc_source xbc_source_of(const xb_sampler *sampler);
 
-/* cuda_array.c, cuda_linear.c, cuda_layers.c, cuda_many.c, cuda_training.c,
- * cuda_updates.c */
+/* cuda_array.c, cuda_block.c, cuda_linear.c, cuda_layers.c, cuda_many.c, cuda_stack.c,
+ * cuda_training.c, cuda_updates.c */
 extern const xb_array_ops xbc_array;
 extern const xb_layer_ops xbc_dense, xbc_conv, xbc_maxpool_ops, xbc_batchnorm,
-    xbc_activation, xbc_flatten, xbc_block_ops, xbc_norm_block_ops;
+    xbc_activation, xbc_flatten, xbc_block_ops, xbc_norm_block_ops, xbc_stack_ops;
 
 xbc_act xbc_act_of(const xb_layer *layer);
 xbc_window xbc_window_of(const xb_window *w);

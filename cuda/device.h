@@ -32,6 +32,8 @@ void *xbc_take(size_t bytes);    /* zeroed; NULL if memory has run out, which is
 void xbc_release(void *p);
 void xbc_put(void *to, const void *host, size_t bytes);
 void xbc_get(void *host, const void *from, size_t bytes);
+/* As xbc_put, while operations run that were started before. */
+void xbc_put_beside(void *to, const void *host, size_t bytes);
 void xbc_copy(void *to, const void *from, size_t bytes);
 void xbc_clear(void *to, size_t bytes);
 void xbc_wait(void);
@@ -66,6 +68,27 @@ void xbc_draw(const xbc_draws *job);
 /* The same for a tensor that is not random: every panel of theta is mu. */
 void xbc_repeat(float *theta, const float *mu, int64_t size, int64_t stride,
                 int64_t count);
+/* A tensor of a net, with what its draws are addressed by. */
+typedef struct xbc_tensor {
+    uint32_t number;
+    int stochastic;
+    int64_t offset, size;
+} xbc_tensor;
+
+enum { XBC_TENSORS = 96 }; /* of one launch */
+
+/* (N7) One draw of all these tensors: theta is mu + sigma z, or mu. */
+typedef struct xbc_net_draw {
+    xbc_source source;
+    xb_stream where; /* its tensor is set by the kernel */
+    bool negate;
+    int tensors;
+    xbc_tensor tensor[XBC_TENSORS];
+    float *theta;
+    const float *mu, *sigma;
+} xbc_net_draw;
+
+void xbc_draw_net(const xbc_net_draw *job);
 /* (N10) Writes -1 or 1, chosen by the top bits of the words. */
 void xbc_signs(float *sign, const xb_stream *where, int64_t first, int64_t count);
 /* For each of `chunks` runs of 2^16 words, from `first` on, writes a checksum of the
@@ -169,6 +192,67 @@ void xbc_block_weight(const xbc_block *job);
 int64_t xbc_block_slices(const xbc_block *job); /* number of slices; it does not grow
                                                    if there are fewer rows */
 
+typedef enum xbc_act { XBC_NONE, XBC_ELU, XBC_RELU, XBC_TANH, XBC_SIGMOID } xbc_act;
+enum { XBC_WIDEST = 128 }; /* outputs of a small dense layer at most */
+
+/* ---- such blocks in a row, each with a batchnorm after it or none, if there is no
+ * backward pass (device_stack.cu); maths N4, N18. Small dense layers may follow
+ * (device_tail.cu). */
+
+enum { XBC_STACK = 16, XBC_TAIL = 8 }; /* blocks, dense layers at most */
+
+/* The running statistics and the parameters of a batchnorm, [c] each; `scale` NULL:
+ * there is none. */
+typedef struct xbc_affine {
+    const float *scale, *shift, *mean, *variance;
+    double epsilon;
+} xbc_affine;
+
+typedef struct xbc_stack_block {
+    xbc_window conv;
+    int ph, pw;            /* height and width of the pool's output */
+    const float *w, *bias; /* as in xbc_block */
+    xbc_affine after;
+} xbc_stack_block;
+
+/* A dense layer, then a batchnorm and an activation, or none. */
+typedef struct xbc_tail_link {
+    int in, out;
+    const float *w, *bias; /* w [in][out]; bias NULL: none */
+    xbc_affine after;
+    xbc_act act;
+} xbc_tail_link;
+
+/* y [rows][out] of small dense layers. */
+typedef struct xbc_tail {
+    int64_t rows;
+    int links;
+    xbc_tail_link link[XBC_TAIL];
+    const float *x;
+    float *y;
+} xbc_tail;
+
+bool xbc_tail_suits(const xbc_tail *job);
+void xbc_tail_forward(const xbc_tail *job);
+
+/* y: the outputs of `tail`, whose other fields but links are unused; if it has no links,
+ * [rows][ph][pw][oc] of the last block. `room` has xbc_stack_room() floats. */
+typedef struct xbc_stack {
+    int64_t rows;
+    int blocks;
+    xbc_stack_block block[XBC_STACK];
+    xbc_affine before; /* a batchnorm before the first block */
+    xbc_tail tail;
+    const float *x;
+    float *y, *room;
+} xbc_stack;
+
+/* Whether there is a kernel for this block. Only the first may have three input
+ * channels, and then nothing comes before it. */
+bool xbc_stack_suits(const xbc_stack_block *block);
+int64_t xbc_stack_room(const xbc_stack *job);
+void xbc_stack_forward(const xbc_stack *job);
+
 /* (V16) Writes images [h][w][c] as bytes / 255: rows row[i], or rows i if `row` is
  * NULL; ~r means row r flipped left-right. */
 void xbc_pixels(float *to, const uint8_t *from, const int32_t *row, int64_t rows,
@@ -176,10 +260,7 @@ void xbc_pixels(float *to, const uint8_t *from, const int32_t *row, int64_t rows
 
 /* ---- a small dense net under many draws at once (device_many.cu) */
 
-typedef enum xbc_act { XBC_NONE, XBC_ELU, XBC_RELU, XBC_TANH, XBC_SIGMOID } xbc_act;
-
-/* The largest numbers of layers, and of outputs of one layer. */
-enum { XBC_LINKS = 16, XBC_WIDEST = 128 };
+enum { XBC_LINKS = 16 }; /* layers at most */
 
 /* A dense layer and the activation after it; kernel and bias are at theta + offset. */
 typedef struct xbc_link {
@@ -187,13 +268,6 @@ typedef struct xbc_link {
     int64_t offset;
     xbc_act act;
 } xbc_link;
-
-/* A tensor of the net, with what its draws are addressed by. */
-typedef struct xbc_tensor {
-    uint32_t number;
-    int stochastic;
-    int64_t offset, size;
-} xbc_tensor;
 
 /* y [count][rows][out of the last link]; draw i uses sample where.sample + i of the
  * stream. With `antithetic` an odd sample is the negative of the one before it. */

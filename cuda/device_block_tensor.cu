@@ -256,18 +256,6 @@ static __device__ __forceinline__ void multiply_tile(float sum[PIECES][NT][4],
 
 /* ---- forward */
 
-/* The larger of the two, or a NaN if either is one. */
-static __device__ __forceinline__ float nan_max(float a, float b)
-{
-#if defined(XB_EMULATED)
-    return a > b || a != a ? a : b;
-#else
-    float m;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
-    return m;
-#endif
-}
-
 /* (N3) The first of equal values wins; a NaN wins over all numbers. */
 static __device__ __forceinline__ float best_of(const float v[SQUARE], bool right,
                                                 bool below, int *where)
@@ -282,17 +270,6 @@ static __device__ __forceinline__ float best_of(const float v[SQUARE], bool righ
     if (!(best <= 0)) return best;
     *where = NOWHERE;
     return 0;
-}
-
-/* The same if the place is not wanted: rounding keeps the order of values, so the bias
- * can be added last. */
-static __device__ __forceinline__ float largest_of(const float v[SQUARE], bool right,
-                                                   bool below, float bias)
-{
-    const float top = right ? nan_max(v[0], v[1]) : v[0];
-    const float low = right ? nan_max(v[2], v[3]) : v[2];
-    const float best = (below ? nan_max(top, low) : top) + bias;
-    return best <= 0 ? 0 : best;
 }
 
 /* Two neighbouring channels of a thread's window. */

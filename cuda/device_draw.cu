@@ -275,6 +275,60 @@ void xbc_repeat(float *theta, const float *mu, int64_t size, int64_t stride,
                    size, stride, count);
 }
 
+/* ---- a whole net: a block has some neighbouring elements of one tensor */
+
+enum { NET_ELEMENTS = 4 * THREADS };
+
+XB_BOTH int64_t net_blocks(int64_t size)
+{
+    return (size + NET_ELEMENTS - 1) / NET_ELEMENTS;
+}
+
+template <class S>
+static __global__ void __launch_bounds__(THREADS)
+    draw_net(const __grid_constant__ xbc_net_draw job, stream_keys keys)
+{
+    __shared__ __align__(16) float table[S::floats];
+    int64_t part = blockIdx.x;
+    int k = 0;
+    for (; part >= net_blocks(job.tensor[k].size); k++)
+        part -= net_blocks(job.tensor[k].size);
+    const xbc_tensor &tensor = job.tensor[k];
+    float *theta = job.theta + tensor.offset;
+    const float *mu = job.mu + tensor.offset, *sigma = job.sigma + tensor.offset;
+    const int64_t counter = part * THREADS + threadIdx.x;
+    if (!tensor.stochastic) { /* the whole block */
+        for (int j = 0; j < 4; j++) {
+            const int64_t i = element_of(counter, j);
+            if (i < tensor.size) theta[i] = mu[i];
+        }
+        return;
+    }
+    const float turn = job.negate ? -1.0f : 1.0f;
+    table_load<S>(table, job.source.at, turn);
+    const own_copy<S> own(table);
+    uint32_t word[4];
+    keys.tensor = tensor.number;
+    counter_words(word, keys, (uint32_t)counter);
+    XB_UNROLLED
+    for (int j = 0; j < 4; j++) {
+        const int64_t i = element_of(counter, j);
+        if (i < tensor.size)
+            theta[i] = mu[i] + sigma[i] * value_of<S>(own, job.source.at, turn, word[j]);
+    }
+}
+
+void xbc_draw_net(const xbc_net_draw *job)
+{
+    int64_t blocks = 0;
+    for (int k = 0; k < job->tensors; k++) blocks += net_blocks(job->tensor[k].size);
+    if (blocks > 0)
+        for_shape(job->source, [&](auto shape) {
+            XBC_LAUNCH("drawing", draw_net<decltype(shape)>, (unsigned)blocks, THREADS,
+                       *job, keys_of(job->where));
+        });
+}
+
 static __global__ void signs(float *sign, stream_keys keys, int64_t first, int64_t count,
                              int64_t begin, int64_t n)
 {

@@ -1,6 +1,6 @@
 /* device_memory.cu: the device, its memory, copies, and the first error. All
  * operations go through one stream, in the order of the calls, except the steps of
- * small nets (device_steps.cu). */
+ * small nets (device_steps.cu) and copies beside it. */
 #include <stdio.h>
 
 #include "launch.cuh"
@@ -162,6 +162,19 @@ void xbc_put(void *to, const void *host, size_t bytes)
 void xbc_get(void *host, const void *from, size_t bytes)
 {
     move(host, from, bytes, cudaMemcpyDeviceToHost, "copying from the device");
+}
+
+void xbc_put_beside(void *to, const void *host, size_t bytes)
+{
+    static cudaStream_t beside;
+    static bool made;
+    const char *what = "copying to the device";
+    if (bytes == 0 || !xbc_sound()) return;
+    if (!made)
+        made = xbc_good(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking), what);
+    if (!made) return;
+    if (xbc_good(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, beside), what))
+        xbc_good(cudaStreamSynchronize(beside), what);
 }
 
 void xbc_copy(void *to, const void *from, size_t bytes)

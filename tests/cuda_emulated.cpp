@@ -134,6 +134,16 @@ int emulated_any(int value)
     return all;
 }
 
+float __shfl_xor_sync(unsigned, float value, int mask)
+{
+    static float shown[1024];
+    shown[emulated_thread.x] = value;
+    wait_for(true);
+    const float other = shown[emulated_thread.x ^ (unsigned)mask];
+    wait_for(true);
+    return other;
+}
+
 /* ---- a warp's product: each thread shows its share and reads the others' */
 
 static float bf16_at(const uint32_t *pair, int place)
@@ -261,6 +271,12 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
     if (call() != cudaSuccess) return cudaErrorLaunchFailure;
     memmove(to, from, bytes);
     return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t)
+{
+    return cudaMemcpy(to, from, bytes, kind);
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t bytes)

@@ -1,8 +1,8 @@
 /* cuda_leap.c: training on the GPU, many steps a launch (cuda/device_steps.cu), beside
  * the CPU's steps; the same bytes however steps are cut into launches; what is not
- * finite. $CROSSBAYES_CUDA names the module: this machine's GPU, or as the CPU emulates
- * it. With little shared memory (XB_EMULATED_SHARED) the same nets take the way of wide
- * ones. */
+ * finite; predictions of images. $CROSSBAYES_CUDA names the module: this machine's GPU,
+ * or as the CPU emulates it. With little shared memory (XB_EMULATED_SHARED) the same nets
+ * take the way of wide ones. */
 #include "traintest.h"
 
 #include "crossbayes/train.h"
@@ -319,6 +319,55 @@ static void a_walk_is_its_steps(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* ---- predictions of images, more than the device takes at a time */
+
+enum { IMAGES = 300, IMAGE = 10 * 10 * 3, IMAGE_DRAWS = 3 };
+
+static void images_are_predicted_as_on_the_cpu(void **state)
+{
+    static uint8_t bytes[IMAGES * IMAGE];
+    static double y[IMAGES], value[2][IMAGE_DRAWS * IMAGES];
+    int64_t select[IMAGES];
+    (void)state;
+    xb_ctx *ctx = test_ctx();
+    for (int i = 0; i < IMAGES * IMAGE; i++) bytes[i] = (uint8_t)(i * 2654435761u >> 23);
+    for (int i = 0; i < IMAGES; i++) y[i] = i % 7, select[i] = (7 * i + 5) % IMAGES;
+    for (int k = 0; k < 2; k++) {
+        const xb_train_data data = {
+            .bytes = bytes, .y = y, .n = IMAGES, .features = IMAGE};
+        const xb_rows in = {.bytes = bytes,
+                            .select = k == 1 ? select : NULL,
+                            .n = IMAGES,
+                            .features = IMAGE};
+        xb_train_options opt = xb_train_options_default();
+        xb_trainer *t = NULL;
+        xb_model *model = NULL;
+        opt.net =
+            "conv 16, relu, maxpool 2 ceil, batchnorm, conv 32, relu, maxpool 2 ceil, "
+            "batchnorm, flatten, dense 96, batchnorm, relu, dense 1";
+        opt.input = (xb_shape){10, 10, 3};
+        opt.likelihood = XB_LIKELIHOOD_GAUSSIAN;
+        opt.estimator = XB_ESTIMATOR_SHARED, opt.batch = 100;
+        assert_ok(ctx, xb_trainer_create(ctx, &t, &data, &opt));
+        assert_ok(ctx, xb_trainer_model(ctx, &model, t));
+        for (int b = 0; b < 2; b++) {
+            xb_predict_options how = xb_predict_options_default();
+            how.backend = b == 0 ? "cpu" : "cuda";
+            assert_ok(ctx, xb_predict_draws_rows(ctx, value[b], NULL, model, &in, 0,
+                                                 IMAGE_DRAWS, &how));
+        }
+        double largest = 0;
+        for (int i = 0; i < IMAGE_DRAWS * IMAGES; i++) {
+            assert_at_most(fabs(value[0][i] - value[1][i]), 1e-3);
+            largest = fmax(largest, fabs(value[0][i] - value[0][0]));
+        }
+        assert_true(largest > 0.1);
+        xb_model_destroy(model);
+        xb_trainer_destroy(t);
+    }
+    xb_ctx_destroy(ctx);
+}
+
 int main(void)
 {
     if (!getenv("CROSSBAYES_CUDA")) {
@@ -332,6 +381,7 @@ int main(void)
         cmocka_unit_test(other_nets_go_by_layers),
         cmocka_unit_test(other_likelihoods_are_those_of_the_cpu),
         cmocka_unit_test(a_walk_is_its_steps),
+        cmocka_unit_test(images_are_predicted_as_on_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

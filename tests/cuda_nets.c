@@ -236,6 +236,126 @@ static void a_nan_stays_and_zeros_have_no_place(void **state)
     for (int i = 8; i < 12; i++) assert_true(y[i] != y[i]); /* 0 times NaN reaches all */
 }
 
+/* ---- stacks */
+
+enum { STACKED = 4 };
+
+typedef struct stack_case {
+    int h, w, rows, blocks;
+    int c[STACKED + 1]; /* channels, from the input on */
+    int pad[STACKED], ceil[STACKED];
+    bool bias, before, after;
+} stack_case;
+
+static xbc_affine affine_there(int c, double speed)
+{
+    float *to = taken(4 * (size_t)c * sizeof *to), *part = numbers(4 * c, speed);
+    for (int i = 3 * c; i < 4 * c; i++) part[i] = 1.5F + part[i]; /* variances */
+    xbc_put(to, part, 4 * (size_t)c * sizeof *to);
+    free(part);
+    return (xbc_affine){to, to + c, to + 2 * c, to + 3 * c, 1e-3};
+}
+
+/* x through a batchnorm [c], as its own kernel does it. */
+static float *normed_there(const xbc_affine *a, const float *x, int64_t rows, int c)
+{
+    float *y = taken((size_t)(rows * c) * sizeof *y),
+          *keep = taken(5 * (size_t)c * sizeof *y);
+    const xbc_norm norm = {.rows = rows,
+                           .c = c,
+                           .keep = keep,
+                           .scale = a->scale,
+                           .shift = a->shift,
+                           .state = a->mean,
+                           .epsilon = a->epsilon};
+    xbc_norm_forward(&norm, y, x);
+    xbc_release(keep);
+    return y;
+}
+
+/* One block after the other, with its batchnorm. */
+static float *block_by_block(const xbc_stack *job, int64_t *n)
+{
+    const int c = job->block[0].conv.c;
+    const int64_t in = job->rows * job->block[0].conv.h * job->block[0].conv.w;
+    float *x = taken((size_t)(in * c) * sizeof *x);
+    xbc_copy(x, job->x, (size_t)(in * c) * sizeof *x);
+    for (int i = -1; i < job->blocks; i++) {
+        const xbc_stack_block *b = &job->block[i < 0 ? 0 : i];
+        const xbc_affine *a = i < 0 ? &job->before : &b->after;
+        const int64_t pixels = i < 0 ? in : job->rows * b->ph * b->pw;
+        const int channels = i < 0 ? c : b->conv.oc;
+        float *y = x;
+        if (i >= 0) {
+            y = taken((size_t)(pixels * channels) * sizeof *y);
+            const xbc_block alone = {b->conv, b->ph,   b->pw, job->rows,    x,
+                                     b->w,    b->bias, y,     .place = NULL};
+            xbc_block_forward(&alone);
+            xbc_release(x);
+        }
+        x = y, *n = pixels * channels;
+        if (!a->scale) continue;
+        x = normed_there(a, y, pixels, channels);
+        xbc_release(y);
+    }
+    return x;
+}
+
+static void check_stack(const stack_case *s)
+{
+    xbc_stack job = {.rows = s->rows, .blocks = s->blocks};
+    double near = 1e-5;
+    int h = s->h, w = s->w;
+    for (int i = 0; i < s->blocks; i++) {
+        const int c = s->c[i], oc = s->c[i + 1], oh = h + 2 * s->pad[i] - 2,
+                  ow = w + 2 * s->pad[i] - 2;
+        const int64_t size = 9 * (int64_t)c * oc;
+        float *weights = numbers_there(size + oc, i + 1);
+        job.block[i] = (xbc_stack_block){
+            .conv = {h, w, c, oh, ow, oc, 3, 3, 1, s->pad[i], s->pad[i]},
+            .ph = (oh + s->ceil[i]) / 2,
+            .pw = (ow + s->ceil[i]) / 2,
+            .w = weights,
+            .bias = s->bias ? weights + size : NULL};
+        h = job.block[i].ph, w = job.block[i].pw;
+        if (s->after || i + 1 < s->blocks) job.block[i].after = affine_there(oc, 3 + i);
+        assert_true(xbc_stack_suits(&job.block[i]));
+        near *= 4 + 0.2 * c; /* errors grow from block to block, as values do */
+    }
+    if (s->before) job.before = affine_there(s->c[0], 13);
+    int64_t n = 0;
+    job.x = numbers_there((int64_t)s->rows * s->h * s->w * s->c[0], 7);
+    float *want = block_by_block(&job, &n);
+    job.y = taken((size_t)n * sizeof *job.y);
+    job.room = taken((size_t)xbc_stack_room(&job) * sizeof *job.room);
+    /* nothing is read before it is written */
+    xbc_fill(job.room, NAN, xbc_stack_room(&job));
+    xbc_stack_forward(&job);
+    check_same(job.y, want, n, near);
+    sound();
+    xbc_release(want), xbc_release(job.y), xbc_release(job.room);
+}
+
+static void stacks_are_their_blocks(void **state)
+{
+    (void)state;
+    static const stack_case cases[] = {
+        /* images and rows that no tile divides, one and several images a tile */
+        {19, 23, 2, 2, {3, 16, 16}, {1, 1}, {1, 1}, true, false, true},
+        {13, 13, 3, 3, {16, 32, 64, 16}, {1, 1, 1}, {1, 1, 1}, true, true, false},
+        {7, 5, 9, 3, {32, 48, 128, 32}, {1, 1, 1}, {1, 1, 0}, false, false, true},
+        {4, 6, 17, 2, {64, 64, 64}, {1, 1}, {1, 1}, true, true, true},
+        {2, 2, 19, 1, {128, 16}, {1}, {1}, true, false, true},
+        {1, 1, 33, 2, {16, 64, 16}, {1, 1}, {1, 1}, true, false, false},
+        /* without padding; windows that are cut off */
+        {20, 12, 2, 2, {3, 32, 16}, {0, 0}, {1, 0}, true, false, true},
+        {53, 9, 2, 2, {16, 16, 16}, {1, 0}, {0, 1}, true, false, true},
+        {38, 9, 1, 4, {3, 16, 16, 16, 64}, {1, 1, 1, 1}, {1, 1, 1, 1}, .after = true},
+    };
+    open_device();
+    for (int i = 0; i < XB_COUNT(cases); i++) check_stack(&cases[i]);
+}
+
 /* ---- small nets */
 
 enum { LINKS = 4 };
@@ -508,6 +628,7 @@ int main(void)
         cmocka_unit_test(blocks_are_their_layers),
         cmocka_unit_test(blocks_read_through_batchnorm),
         cmocka_unit_test(a_nan_stays_and_zeros_have_no_place),
+        cmocka_unit_test(stacks_are_their_blocks),
         cmocka_unit_test(narrow_nets_are_their_layers),
         cmocka_unit_test(bytes_become_levels),
         cmocka_unit_test(tiles_are_converted_by_themselves),

@@ -3,7 +3,8 @@
  *   float build   each backend gives what `ref` gives, within float's reach
  *   double build  (XB_REAL_DOUBLE) gradients by mu, sigma and x are the central
  *                 differences of the forward pass at the same draw, to 1e-6
- * and two nets without noise against PyTorch, in both. */
+ * and two nets without noise against PyTorch, in both; in float also passes that only run
+ * forward. */
 #include "nettest.h"
 
 #include "base/ctx.h"
@@ -225,6 +226,58 @@ static void every_op_every_way(void **state)
             }
 }
 
+/* ---- passes without a backward pass, where blocks in a row can be one (run/fuse.c) */
+
+#if !defined(XB_REAL_DOUBLE)
+
+static void check_forward_only(const op_case *c, const way *w, const char *backend)
+{
+    const double tol = 1e-4; /* of sums over several layers, each as on tensor cores */
+    enum { BATCH = 5 };
+    netbed bed[2];
+    char who[512];
+    say_case(who, sizeof who, c, w, BATCH, backend);
+    for (int i = 0; i < 2; i++) {
+        xb_net_options choice = xb_net_options_default();
+        choice.stochastic = w->choice;
+        xb_pass_options opt = xb_pass_options_default();
+        opt.backend = i == 0 ? backend : "ref";
+        opt.batch = BATCH, opt.gradients = false, opt.estimator = w->estimator;
+        bed[i] = netbed_make(c->text, c->in, w->law, &choice, &opt);
+        bed[i].noise.antithetic = w->antithetic;
+        bed[i].mode = w->mode;
+        netbed_forward(&bed[i]);
+    }
+    compare(who, bed[0].y, bed[1].y, BATCH * bed[0].out, tol);
+    compare(who, bed[0].state, bed[1].state, bed[0].states, tol);
+    netbed_free(&bed[0]), netbed_free(&bed[1]);
+}
+
+static void forward_only(void **state)
+{
+    static const op_case nets[] = {
+        {"conv 16, relu, maxpool 2 ceil, batchnorm, conv 32, relu, maxpool 2, flatten",
+         {22, 27, 3}},
+        {"conv 2, conv 16 nobias, relu, maxpool 2, conv 32, relu, maxpool 2 ceil, "
+         "batchnorm,"
+         "conv 48 nobias, relu, maxpool 2, batchnorm, flatten, dense 20, batchnorm, relu,"
+         "dense 7 nobias, sigmoid, dense 33, batchnorm",
+         {23, 28, 3}},
+        {"conv 16, relu, maxpool 2, conv 32, relu, maxpool 2 ceil, conv 2 1x1",
+         {22, 27, 3}},
+        {"conv 16, batchnorm, conv 16, relu, maxpool 2, batchnorm, conv 64 valid, relu,"
+         "maxpool 2 ceil, batchnorm, elu, batchnorm, conv 3 1x1",
+         {21, 20, 2}},
+    };
+    (void)state;
+    for (int c = 0; c < XB_COUNT(nets); c++)
+        for (int w = 0; w < XB_COUNT(ways); w++)
+            for (int i = 0; i < backends(); i++)
+                check_forward_only(&nets[c], &ways[w], xb_backend_name(i));
+}
+
+#endif
+
 /* ---- against PyTorch (fixtures/make_net.py, double) */
 
 static void wave(xb_real *v, int64_t n, double a, double b)
@@ -299,6 +352,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nets_are_pytorchs),
         cmocka_unit_test(every_op_every_way),
+#if !defined(XB_REAL_DOUBLE)
+        cmocka_unit_test(forward_only),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,6 +120,9 @@ struct xb_backend {
     void (*release)(const xb_backend *b, void *buffer); /* NULL is fine */
     void (*put)(const xb_backend *b, void *to, const void *host, int64_t bytes);
     void (*get)(const xb_backend *b, void *host, const void *from, int64_t bytes);
+    /* Optional: as put, but without waiting for the operations before it, none of which
+     * may use `to`. */
+    void (*put_beside)(const xb_backend *b, void *to, const void *host, int64_t bytes);
     void (*copy)(const xb_backend *b, void *to, const void *from, int64_t bytes);
     void (*clear)(const xb_backend *b, void *to, int64_t bytes);
     void (*fill)(const xb_backend *b, xb_real *to, xb_real value, int64_t n);
@@ -137,6 +140,7 @@ struct xb_backend {
      * decides whether a draw is ever in memory. */
     const xb_layer_ops *dense, *conv, *maxpool, *batchnorm, *activation, *flatten;
     const xb_layer_ops *block, *norm_block; /* optional: see fuse.c */
+    const xb_layer_ops *stack;              /* the same; it only runs forward */
     const xb_layer_ops *rounding; /* optional, as is `written`: training for an array */
 
     /* Optional, all or none: small nets of dense layers in one call (chain.h). */

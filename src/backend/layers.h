@@ -20,7 +20,7 @@ typedef struct xb_layer_ops {
     bool flips; /* blocks: also with the estimator flipout, not only with shared draws */
     const struct xb_linear *linear; /* dense, conv: the operation by the weights */
     /* Dense and conv: whether it does the work of activations beside it, run->above and
-     * run->below; blocks: whether they can run at all. NULL: no. */
+     * run->below; blocks and stacks: whether they can run at all. NULL: no. */
     bool (*fuses)(const xb_run *run, const xb_layer *layer);
     /* Whether ranks can run it together on this batch, each on its rows (crew.h). NULL:
      * no. */

@@ -22,6 +22,7 @@ typedef struct xb_run {
     xb_mode mode;
     bool gradients; /* there may be a backward pass */
     xb_gradient gradient;
+    int first; /* of the layers that run as one, when the last of them is asked */
     /* Room for one layer at a time; nothing in it outlives the call. */
     xb_real *scratch;
     xb_real *keep; /* the layer's own, from forward to backward */

@@ -5,9 +5,11 @@
  * chunks. The weights of a small net are drawn once for a chunk, which then goes through
  * all layers in tiles that stay in the first cache. In a large net each layer is drawn
  * when it runs, for a chunk wide enough that this costs little and narrow enough for the
- * memory of images. Chunks are independent, so their width is free. Progress is reported
- * between slabs of chunks, and between rounds of a small net's draws. If a backend can
- * make many draws at once, draws_together.c uses that. */
+ * memory of images. A device draws all layers at once unless the net is very large, and
+ * keeps the outputs of many draws, because it stands still while the host takes them.
+ * Chunks are independent, so their width is free. Progress is reported between slabs of
+ * chunks, and between rounds of a small net's draws. If a backend can make many draws at
+ * once, draws_together.c uses that. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +24,17 @@
 #include "predict/process_draws.h"
 
 enum {
-    SMALL_NET = 1 << 15, /* parameters */
-    TILE_LEAST = 96,     /* rows of a small net's pass, a multiple of 12 */
+    SMALL_NET = 1 << 15,  /* parameters */
+    DEVICE_NET = 1 << 20, /* the same for a device's draws of the whole net */
+    TILE_LEAST = 96,      /* rows of a small net's pass, a multiple of 12 */
     TILE_MOST = 336,
-    TILE_REALS = 5376,      /* of its widest layer: 21 kB, beyond the least rows */
-    SMALL_BYTES = 1 << 20,  /* of inputs in a small net's chunk, beyond one tile */
-    CHUNK = 256,            /* rows of a large net's chunk at most */
-    CHUNK_BYTES = 16 << 20, /* of activations at most, beyond one row */
-    DEVICE_BYTES = 1 << 30, /* the same for a device, which needs much work at once */
-    SLAB_WORK = 1 << 24,    /* inputs times draws between progress events */
+    TILE_REALS = 5376,        /* of its widest layer: 21 kB, beyond the least rows */
+    SMALL_BYTES = 1 << 20,    /* of inputs in a small net's chunk, beyond one tile */
+    CHUNK = 256,              /* rows of a large net's chunk at most */
+    CHUNK_BYTES = 16 << 20,   /* of activations at most, beyond one row */
+    DEVICE_BYTES = 1 << 30,   /* the same for a device, which needs much work at once */
+    DEVICE_OUTPUTS = 1 << 20, /* numbers that a device keeps for the host at most */
+    SLAB_WORK = 1 << 24,      /* inputs times draws between progress events */
 };
 /* Weights times rows of a small net between progress events: about a second. */
 static const int64_t ROUND_WORK = INT64_C(1) << 33;
@@ -41,9 +45,11 @@ typedef struct worker {
     /* buffers of the pass's backend, parts of `memory` */
     void *memory;
     float *x;        /* [chunk][features], scaled */
-    uint8_t *pixels; /* the same as bytes, where the backend reads images; or NULL */
-    float *out;      /* [tile][outputs] */
-    float *theta;    /* a small net's weights; NULL: the net is large */
+    uint8_t *pixels; /* [2][chunk][features] the same as bytes, this chunk's and the next
+                        one's, where the backend reads images; or NULL */
+    int64_t ahead;   /* first row of the chunk that is there already; -1: none */
+    float *out;      /* [kept][chunk][outputs]; the host's: [tile][outputs] */
+    float *theta;    /* all weights; NULL: each layer draws its own */
     /* the host's copies of x and out, if the backend has memory of its own */
     float *room_x, *room_out;
     xb_status status;
@@ -61,6 +67,7 @@ typedef struct draw_job {
     float *raw;          /* the same before xb_predict_values; one of the two is NULL */
     int64_t n, first, count, outputs;
     int64_t tile, chunk; /* rows of a pass, and held by a worker */
+    int64_t kept;        /* draws whose outputs a device keeps */
     int64_t begin, end;  /* rows of the slab */
     int64_t from, to;    /* draws of the round */
     worker *worker;      /* [workers]: as many as threads, one for a device; draws are cut
@@ -89,6 +96,12 @@ void xb_predict_values(const xb_model *m, double *value, const float *out, int64
 
 static bool is_small(const xb_net *net) { return xb_net_param_count(net) <= SMALL_NET; }
 
+/* Whether all weights are drawn before the layers run. */
+static bool draws_first(const xb_backend *b, const xb_net *net)
+{
+    return is_small(net) || (!b->host && xb_net_param_count(net) <= DEVICE_NET);
+}
+
 /* (P1, P7) The noise of draw s, counted from the job's first; members draw at steps of
  * their own. */
 static xb_noise noise_of(const draw_job *job, int64_t s)
@@ -102,11 +115,12 @@ static xb_noise noise_of(const draw_job *job, int64_t s)
                       .antithetic = job->opt->antithetic};
 }
 
-/* Runs the chunk in w->x, which starts at `row`, under draw s. */
-static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int64_t rows)
+/* Runs the chunk in w->x, which starts at `row`, under draw s. A device's outputs go to
+ * `kept`, the host's are handed out. */
+static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int64_t rows,
+                          float *kept)
 {
     const xb_model *m = job->model;
-    const xb_backend *b = job->backend;
     const xb_weights *weights = &job->weights[xb_member_of(m, job->first + s)];
     const xb_weights drawn = {w->theta, NULL, weights->state, NULL};
     const xb_noise noise = noise_of(job, s);
@@ -114,15 +128,59 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
     for (int64_t i = 0; i < rows; i += job->tile) {
         int64_t some = rows - i < job->tile ? rows - i : job->tile;
         int64_t at = (s * job->n + row + i) * job->outputs;
-        float *raw = job->raw ? job->raw + at : w->room_out;
-        float *out = b->host && job->raw ? raw : w->out;
+        float *own = job->raw ? job->raw + at : w->out;
+        float *out = kept ? kept + i * job->outputs : own;
         XB_TRY(xb_pass_forward_within(w->ctx, w->pass, out, w->x + i * m->features, some,
                                       w->theta ? &drawn : weights,
                                       w->theta ? NULL : &noise, XB_MODE_PREDICT));
-        const float *got =
-            xb_host_got(b, out, raw, some * job->outputs * (int64_t)sizeof *out);
-        XB_TRY(xb_backend_check(b, w->ctx));
-        if (job->value) xb_predict_values(m, job->value + at, got, some);
+        if (!kept && job->value) xb_predict_values(m, job->value + at, own, some);
+    }
+    return XB_OK;
+}
+
+/* The bytes of the chunk that starts at `row`. */
+static uint8_t *pixels_of(const draw_job *job, const worker *w, int64_t row)
+{
+    return w->pixels + row / job->chunk % 2 * job->chunk * job->model->features;
+}
+
+/* Copies the images of a chunk unless they are there; `beside`: while the backend works
+ * on another chunk. */
+static void put_images(const draw_job *job, worker *w, int64_t row, bool beside)
+{
+    const xb_backend *b = job->backend;
+    const xb_rows *from = job->rows;
+    const int64_t width = job->model->features, left = job->n - row,
+                  rows = left < job->chunk ? left : job->chunk;
+    uint8_t *to = pixels_of(job, w, row);
+    if (w->ahead == row) return;
+    void (*put)(const xb_backend *, void *, const void *, int64_t) =
+        beside && b->put_beside ? b->put_beside : b->put;
+    if (!from->select) put(b, to, from->bytes + row * width, rows * width);
+    for (int64_t i = 0; from->select && i < rows; i++)
+        put(b, to + i * width, from->bytes + from->select[row + i] * width, width);
+    w->ahead = row;
+}
+
+/* The same under draws s .. s + count - 1 on a device, and meanwhile the images of the
+ * chunk from row `next` on, -1: none. */
+static xb_status kept_draws(draw_job *job, worker *w, int64_t s, int64_t count,
+                            int64_t row, int64_t rows, int64_t next)
+{
+    const xb_backend *b = job->backend;
+    const int64_t each = rows * job->outputs;
+    for (int64_t d = 0; d < count; d++)
+        XB_TRY(one_draw(job, w, s + d, row, rows, w->out + d * each));
+    if (w->pixels && next >= 0) put_images(job, w, next, true);
+    b->get(b, w->room_out, w->out, count * each * (int64_t)sizeof *w->out);
+    XB_TRY(xb_backend_check(b, w->ctx));
+    for (int64_t d = 0; d < count; d++) {
+        const int64_t at = ((s + d) * job->n + row) * job->outputs;
+        const float *got = w->room_out + d * each;
+        if (job->value)
+            xb_predict_values(job->model, job->value + at, got, rows);
+        else
+            memcpy(job->raw + at, got, (size_t)each * sizeof *got);
     }
     return XB_OK;
 }
@@ -134,11 +192,9 @@ static void bring_rows(const draw_job *job, worker *w, int64_t row, int64_t rows
     const xb_rows *from = job->rows;
     const int64_t width = job->model->features;
     if (w->pixels) {
-        if (!from->select) b->put(b, w->pixels, from->bytes + row * width, rows * width);
-        for (int64_t i = 0; from->select && i < rows; i++)
-            b->put(b, w->pixels + i * width, from->bytes + from->select[row + i] * width,
-                   width);
-        b->pixels(b, w->x, w->pixels, NULL, rows, xb_net_input(job->model->net));
+        put_images(job, w, row, false);
+        b->pixels(b, w->x, pixels_of(job, w, row), NULL, rows,
+                  xb_net_input(job->model->net));
         return;
     }
     float *x = xb_host_side(b, w->x, w->room_x);
@@ -156,8 +212,14 @@ static void run_piece(void *arg, int64_t piece)
     for (int64_t row = job->begin; row < job->end; row += job->chunk) {
         int64_t rows = job->end - row < job->chunk ? job->end - row : job->chunk;
         bring_rows(job, w, row, rows);
-        for (int64_t s = begin; s < end && w->status == XB_OK; s++)
-            w->status = one_draw(job, w, s, row, rows);
+        for (int64_t s = begin; s < end && w->status == XB_OK; s += job->kept) {
+            const int64_t count = end - s < job->kept ? end - s : job->kept;
+            const int64_t next =
+                s + count == end && row + rows < job->n ? row + rows : -1;
+            w->status = job->backend->host
+                            ? one_draw(job, w, s, row, rows, NULL)
+                            : kept_draws(job, w, s, count, row, rows, next);
+        }
     }
 }
 
@@ -204,21 +266,28 @@ static void plan_rows(draw_job *job)
     job->chunk = rows < job->n ? rows : job->n;
 }
 
+static void plan_draws(draw_job *job)
+{
+    const int64_t most = DEVICE_OUTPUTS / (job->chunk * job->outputs + 1);
+    job->kept = job->backend->host || most < 1 ? 1 : clamped(job->count, 1, most);
+}
+
 static int64_t lines_of(int64_t n) { return (n + 15) / 16 * 16; }
 
 static xb_status take_worker(xb_ctx *ctx, worker *w, const draw_job *job)
 {
     const xb_backend *b = job->backend;
-    bool small = is_small(job->model->net);
+    bool drawn = draws_first(b, job->model->net);
     int64_t x = lines_of(job->chunk * job->model->features);
-    int64_t out = lines_of(job->tile * job->outputs);
-    int64_t theta = small ? lines_of(xb_net_param_count(job->model->net)) : 0;
+    int64_t out = lines_of((b->host ? job->tile : job->kept * job->chunk) * job->outputs);
+    int64_t theta = drawn ? lines_of(xb_net_param_count(job->model->net)) : 0;
     bool images = b->pixels && job->rows->bytes;
-    int64_t all = x + out + theta + (images ? (x + 3) / 4 : 0);
+    int64_t all = x + out + theta + (images ? (x + 1) / 2 : 0);
     XB_TRY(b->take(b, ctx, &w->memory, all * (int64_t)sizeof *w->x));
     w->x = w->memory;
+    w->ahead = -1;
     w->out = w->x + x;
-    if (small) w->theta = w->out + out;
+    if (drawn) w->theta = w->out + out;
     if (images) w->pixels = (uint8_t *)(w->out + out + theta);
     if (b->host) return XB_OK;
     w->room_x = xb_new(ctx, x, sizeof *w->x);
@@ -491,6 +560,7 @@ static xb_status run(xb_ctx *ctx, draw_job *job, double *sd)
     XB_TRY(xb_backend_open(ctx, &job->backend, opt.backend));
     job->outputs = xb_model_outputs(job->model);
     plan_rows(job);
+    plan_draws(job);
     return with_sampler(ctx, job, sd);
 }
 

@@ -3,9 +3,11 @@
  * A block is `conv` (3 x 3, stride 1), `relu`, `maxpool 2`, where the backend has the
  * operation and the whole batch shares its draw (estimator shared, and flipout if the
  * operation can); a `batchnorm` directly before it is included. The last layer of the
- * block runs it, and the others do nothing. In addition, a linear layer that can (dense,
- * estimators shared and local) does the work of the activations next to it: it applies
- * the one above to its outputs and multiplies its dx by the slope of the one below. */
+ * block runs it, and the others do nothing. If there will be no backward pass, blocks
+ * that follow each other can be a stack, with what comes after them. In addition, a
+ * linear layer that can (dense, estimators shared and local) does the work of the
+ * activations next to it: it applies the one above to its outputs and multiplies its dx
+ * by the slope of the one below. */
 #include "run/fuse.h"
 
 enum { BLOCK_LAYERS = 3, KERNEL = 3, POOL = 2 };
@@ -59,6 +61,66 @@ static void fuse_blocks(xb_pass *pass)
     }
 }
 
+static bool is_block(const xb_pass *pass, int l)
+{
+    const xb_backend *b = pass->run.backend;
+    const xb_layer_ops *ops = pass->layer[l].ops;
+    return ops && (ops == b->block || ops == b->norm_block);
+}
+
+/* The last layer of the block that follows directly on layer l; l if there is none. */
+static int next_block(const xb_pass *pass, int l)
+{
+    for (int i = l + 1; i < pass->net->n_layer; i++)
+        if (pass->layer[i].ops)
+            return is_block(pass, i) && pass->layer[i].first == l + 1 ? i : l;
+    return l;
+}
+
+/* Whether layers first .. last became a stack. */
+static bool is_stacked(xb_pass *pass, int first, int last)
+{
+    const xb_layer_ops *stack = pass->run.backend->stack;
+    pass->run.first = first;
+    if (!stack->fuses(&pass->run, pass->net->layer + last)) return false;
+    for (int i = first; i < last; i++) pass->layer[i].ops = NULL;
+    pass->layer[last].ops = stack, pass->layer[last].first = first;
+    return true;
+}
+
+/* Whether no layer after this one has a window. */
+static bool rest_is_flat(const xb_net *net, int l)
+{
+    while (++l < net->n_layer)
+        if (net->layer[l].kind == &xb_layer_conv ||
+            net->layer[l].kind == &xb_layer_maxpool)
+            return false;
+    return true;
+}
+
+/* Blocks from layer `first` on that end with layer `last`, with the rest of the net if
+ * the backend can, or else with a batchnorm after them. Returns the last layer. */
+static int fuse_stack(xb_pass *pass, int first, int last)
+{
+    const int end = pass->net->n_layer - 1;
+    const bool norm = last < end && pass->layer[last + 1].ops &&
+                      pass->net->layer[last + 1].kind == &xb_layer_batchnorm;
+    if (rest_is_flat(pass->net, last) && is_stacked(pass, first, end)) return end;
+    is_stacked(pass, first, last + norm);
+    return last + norm;
+}
+
+static void fuse_stacks(xb_pass *pass)
+{
+    if (!pass->run.backend->stack || pass->opt.gradients) return;
+    for (int l = 0; l < pass->net->n_layer; l++) {
+        if (!is_block(pass, l)) continue;
+        int last = l;
+        for (int next; (next = next_block(pass, last)) > last;) last = next;
+        if (last > l) l = fuse_stack(pass, pass->layer[l].first, last);
+    }
+}
+
 /* Whether layer l takes over its neighbours' work. */
 static bool takes_over(const xb_pass *pass, int l)
 {
@@ -90,5 +152,6 @@ void xb_fuse(xb_pass *pass)
         pass->layer[l] = (xb_pass_layer){
             .ops = xb_backend_layer(pass->run.backend, &pass->net->layer[l]), .first = l};
     fuse_blocks(pass);
+    fuse_stacks(pass);
     fuse_activations(pass);
 }

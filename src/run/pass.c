@@ -72,6 +72,7 @@ static void place_the_rest(xb_pass *pass)
         const xb_layer *layer = &net->layer[l];
         const xb_layer_ops *ops = pass->layer[l].ops;
         pass->layer[l].keep = pass->n_keep;
+        pass->run.first = pass->layer[l].first;
         if (ops && ops->keep) pass->n_keep += padded(ops->keep(&pass->run, layer));
         if (ops && ops->scratch)
             pass->n_scratch =
@@ -361,6 +362,7 @@ static void set_layer(xb_pass *pass, int l)
 {
     const xb_pass_layer *here = &pass->layer[l];
     pass->run.crew = l < pass->dealt ? pass->crew : NULL;
+    pass->run.first = here->first;
     pass->run.keep = pass->keep + here->keep;
     pass->run.above = here->above;
     pass->run.below = here->below;
