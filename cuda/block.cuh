@@ -4,6 +4,7 @@
 #ifndef XBC_BLOCK_CUH
 #define XBC_BLOCK_CUH
 
+#include "activation.cuh"
 #include "launch.cuh"
 
 /* Places of a window of 2 x 2, row by row; NOWHERE: relu gave 0. */
@@ -14,18 +15,6 @@ static inline int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /* They return false if they did nothing and device_block.cu has to do it. */
 bool xbc_tensor_block_forward(const xbc_block *job);
 bool xbc_tensor_block_input(const xbc_block *job);
-
-/* The larger of the two, or a NaN if either is one. */
-static __device__ __forceinline__ float nan_max(float a, float b)
-{
-#if defined(XB_EMULATED)
-    return a > b || a != a ? a : b;
-#else
-    float m;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(m) : "f"(a), "f"(b));
-    return m;
-#endif
-}
 
 /* (N3, N6) The largest value of a window after relu, if its place is not wanted. Rounding
  * keeps the order of values, so the bias can be added last. */

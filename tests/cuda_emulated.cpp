@@ -197,16 +197,6 @@ void emulated_mma_tf32(float c[4], const float a[4], const float b[2])
     wait_for(true);
 }
 
-float emulated_shuffle(float value, unsigned mask)
-{
-    static float shown[1024];
-    shown[emulated_thread.x] = value;
-    wait_for(true);
-    const float other = shown[emulated_thread.x ^ mask];
-    wait_for(true);
-    return other;
-}
-
 /* ---- the driver's calls */
 
 static long long setting(const char *name, long long standard)

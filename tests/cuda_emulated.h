@@ -103,9 +103,6 @@ int emulated_any(int value); /* a barrier; whether it is not 0 for any thread */
 void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2]);
 /* c [16][8] += a [16][8] b [8][8] of tf32 by a warp. */
 void emulated_mma_tf32(float c[4], const float a[4], const float b[2]);
-/* The value of the thread whose number in the warp differs by the bits of `mask`. */
-float emulated_shuffle(float value, unsigned mask);
-#define __shfl_xor_sync(all, value, mask) emulated_shuffle(value, mask)
 void emulated_launch(dim3 blocks, unsigned threads, const std::function<void()> &body);
 #define XBC_START(kernel, blocks, threads, ...)                                          \
     emulated_launch(blocks, threads, [&] { kernel(__VA_ARGS__); })
