@@ -392,17 +392,27 @@ static __global__ void __launch_bounds__(THREADS, 2)
     });
 }
 
-/* adds the bias of the row's draw */
+/* adds the bias of the row's draw; a thread has four neighbouring outputs */
 static __global__ void add_grouped(float *y, const float *part, const float *bias,
                                    int64_t n, int64_t slices, int64_t out, int64_t group,
                                    int64_t skip)
 {
     for
-        EACH(i, n)
+        EACH(i, n / 4)
         {
-            float sum = 0;
-            for (int64_t s = 0; s < slices; s++) sum += part[s * n + i];
-            y[i] = bias ? sum + bias[(i / out + skip) / group * out + i % out] : sum;
+            const int64_t at = (4 * i / out + skip) / group * out + 4 * i % out;
+            float4 sum = {0, 0, 0, 0};
+            XB_BY_FOUR
+            for (int64_t s = 0; s < slices; s++) {
+                const float4 v = ((const float4 *)(const void *)part)[s * (n / 4) + i];
+                sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
+            }
+            if (bias) {
+                sum.x += bias[at], sum.y += bias[at + 1];
+                sum.z += bias[at + 2], sum.w += bias[at + 3];
+            }
+            float *to = y + 4 * i;
+            to[0] = sum.x, to[1] = sum.y, to[2] = sum.z, to[3] = sum.w;
         }
 }
 
@@ -451,6 +461,6 @@ void xbc_grouped_forward(const xbc_grouped *job)
     const float *part = wide  ? xbc_wide_product(job, slices)
                         : few ? xbc_few_product(job, slices)
                               : plain_product(job, slices);
-    XBC_LAUNCH("multiplying draws", add_grouped, blocks_for(n), THREADS, job->y, part,
+    XBC_LAUNCH("multiplying draws", add_grouped, blocks_for(n / 4), THREADS, job->y, part,
                job->bias, n, slices, job->out, job->group, job->skip);
 }

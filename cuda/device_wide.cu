@@ -337,12 +337,14 @@ template <int COUNT>
 static __device__ __forceinline__ void put_sums(float *to, const float (&sum)[COUNT],
                                                 int64_t out, int rows)
 {
-    const int t = (int)threadIdx.x % GROUP, output = t / 32 * 16 + t % 32 / 4,
-              row = t % 4 * 2;
+    const int t = (int)threadIdx.x % GROUP;
+    int row = t % 4 * 2;
+    float *at = to + row * out + t / 32 * 16 + t % 32 / 4;
     XB_UNROLLED
-    for (int i = 0; i < COUNT; i++) {
-        const int n = i / 4 * 8 + row + i % 2;
-        if (n < rows) to[n * out + output + i % 4 / 2 * 8] = sum[i];
+    for (int i = 0; i < COUNT; i += 4) {
+        if (row < rows) at[0] = sum[i], at[8] = sum[i + 2];
+        if (row + 1 < rows) at[out] = sum[i + 1], at[out + 8] = sum[i + 3];
+        at += 8 * out, row += 8;
     }
 }
 
@@ -431,13 +433,20 @@ static __global__ void __launch_bounds__(THREADS)
     end = end < job.rows ? end : job.rows;
     from = (from < 0 ? 0 : from) + block % each * n + row;
     const int64_t k = stage * DEEP + 8 * eight;
+    __align__(16) float v[8];
+    const float *at = job.x + from * job.in + k;
+    const bool is = from < end, whole = is && k + 8 <= job.in;
+    if (whole && (uintptr_t)at % 16 == 0) {
+        *(float4 *)(void *)v = ((const float4 *)(const void *)at)[0];
+        *(float4 *)(void *)(v + 4) = ((const float4 *)(const void *)at)[1];
+    } else {
+        XB_UNROLLED
+        for (int p = 0; p < 8; p++) v[p] = is && k + p < job.in ? at[p] : 0;
+    }
     uint32_t hi[4], lo[4];
     XB_UNROLLED
     for (int p = 0; p < 4; p++) {
-        const float *at = job.x + from * job.in + k + 2 * p;
-        const bool is = from < end;
-        const split_pair s(is && k + 2 * p < job.in ? at[0] : 0,
-                           is && k + 2 * p + 1 < job.in ? at[1] : 0);
+        const split_pair s(v[2 * p], v[2 * p + 1]);
         hi[p] = s.hi, lo[p] = s.lo;
     }
     uint4 *stage_at = to + (block * all + stage) * (2 * DEEP / 8) * n + eight * n + row;

@@ -361,6 +361,8 @@ static void groups_with_a_draw_each_are_right(void **state)
     check_grouped(ctx, 2, 200, 180, 0, 260, 128);
     check_grouped(ctx, 0, 30, 16, 5, 150, 64);
     check_grouped(ctx, 1, 64, 64, 0, 33, 128);
+    check_grouped(ctx, 0, 310, 300, 4, 70, 128); /* blocks of 256 and of 44 rows */
+    check_grouped(ctx, 0, 70, 70, 0, 20, 256);   /* one stage */
     check_grouped(ctx, 0, 100, 50, 10, 20, 64);
     check_grouped(ctx, 2, 40, 20, 0, 17, 64);
     check_grouped(ctx, 0, 90, 80, 3, 140, 64); /* rows shared by warps */
