@@ -25,33 +25,23 @@ static __device__ __forceinline__ int64_t element_of(int64_t counter, int place)
     return counter / 16 * 64 + counter % 16 + 16 * place;
 }
 
-/* Blocks take the counters of a run by tiles, and a thread two neighbouring counters in
- * each HALF of a tile. `begin` is the run's first counter and a multiple of 16. */
-enum { HALVES = 1, HALF = 2 * THREADS, TILE = HALVES * HALF };
+/* Blocks take the counters of a run by tiles, one in each round, and a thread two
+ * neighbouring counters of a tile. `begin` is the run's first counter and a multiple of
+ * 16. */
+enum { TILE = 2 * THREADS };
 
 struct run_place {
-    int64_t begin, tiles; /* tiles: whole ones */
+    int64_t begin;
+    uint32_t tiles; /* whole ones */
 
-    /* The rounds of the block, of a tile each. */
     __device__ __forceinline__ uint32_t rounds(void) const
     {
-        const int64_t left = tiles - blockIdx.x;
-        return left > 0 ? (uint32_t)((left - 1) / gridDim.x) + 1 : 0;
+        return tiles > blockIdx.x ? (tiles - blockIdx.x - 1) / gridDim.x + 1 : 0;
     }
-    /* The thread's first counter of a half-round, counted from the run's first. */
-    __device__ __forceinline__ int64_t counter(uint32_t t, uint32_t half) const
+    /* The thread's first counter of a round. */
+    __device__ __forceinline__ int64_t counter(uint32_t t, uint32_t round) const
     {
-        return (blockIdx.x + (int64_t)(half / HALVES) * gridDim.x) * TILE +
-               half % HALVES * HALF + 2 * t;
-    }
-    __device__ __forceinline__ uint32_t number(uint32_t t, uint32_t half) const
-    {
-        return (uint32_t)(begin + counter(t, half));
-    }
-    /* Its first element, counted from the beginning of the stream. */
-    __device__ __forceinline__ int64_t at(uint32_t t, uint32_t half) const
-    {
-        return element_of(begin + counter(t, half), 0);
+        return begin + (blockIdx.x + (int64_t)round * gridDim.x) * TILE + 2 * t;
     }
 };
 
@@ -102,23 +92,23 @@ static __device__ __noinline__ void draw_late(const own_copy<S> own, const xbc_d
     });
 }
 
-/* A thread's half-rounds that have slow draws; the rest is computed again. In the end the
+/* A thread's rounds that have slow draws; the rest is computed again. In the end the
  * threads share the slow draws that all of them have put aside. */
 enum { LATE = XBC_LATE(9) };
 
-struct late_halves {
-    uint16_t half[LATE][THREADS];
-    uint32_t list[LATE * THREADS]; /* half * THREADS + thread */
+struct late_rounds {
+    uint16_t round[LATE][THREADS];
+    uint32_t list[LATE * THREADS]; /* round * THREADS + thread */
     uint32_t count;
 };
 
-static __device__ __forceinline__ void gather_late(late_halves *late, uint32_t mine)
+static __device__ __forceinline__ void gather_late(late_rounds *late, uint32_t mine)
 {
     __syncthreads();
     uint32_t n = mine < LATE ? mine : (uint32_t)LATE;
     uint32_t at = n > 0 ? atomicAdd(&late->count, n) : 0;
     for (uint32_t i = 0; i < n; i++)
-        late->list[at + i] = late->half[i][threadIdx.x] * THREADS + threadIdx.x;
+        late->list[at + i] = late->round[i][threadIdx.x] * THREADS + threadIdx.x;
     __syncthreads();
 }
 
@@ -147,7 +137,7 @@ static __device__ __noinline__ void draw_rest(const own_copy<S> own, const xbc_d
                                               const stream_keys &keys, int64_t first,
                                               int64_t end)
 {
-    for (int64_t c = first + 2 * (int64_t)threadIdx.x; c < end; c += HALF) {
+    for (int64_t c = first + 2 * (int64_t)threadIdx.x; c < end; c += TILE) {
         const int64_t to = element_of(c, 0) - job.first;
         if (draw_pair<S, Z, THETA>(own, job, keys, to, (uint32_t)c))
             draw_late<S, Z, THETA>(own, job, keys, to, (uint32_t)c);
@@ -161,39 +151,34 @@ static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
              const __grid_constant__ stream_keys keys, int64_t begin, int64_t count)
 {
     __shared__ __align__(16) float table[S::floats];
-    __shared__ late_halves late;
+    __shared__ late_rounds late;
     if (threadIdx.x == 0) late.count = 0;
     table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
-    const run_place run = {begin, count / TILE};
+    const run_place run = {begin, (uint32_t)(count / TILE)};
     const uint32_t rounds = run.rounds(), step = gridDim.x * TILE;
-    int64_t to = run.at(threadIdx.x, 0) - job.first;
-    uint32_t number = run.number(threadIdx.x, 0), waiting = 0;
+    const auto place_of = [&](int64_t c) { return element_of(c, 0) - job.first; };
+    int64_t to = place_of(run.counter(threadIdx.x, 0));
+    uint32_t number = (uint32_t)run.counter(threadIdx.x, 0), waiting = 0;
     for (uint32_t round = 0; round < rounds; round++) {
-        bool slow[HALVES];
-        XB_UNROLLED
-        for (int h = 0; h < HALVES; h++)
-            slow[h] = draw_pair<S, Z, THETA>(own, job, keys, to + 4 * h * HALF,
-                                             number + (uint32_t)(h * HALF));
-        if (slow[0]) XB_UNROLLED
-        for (uint32_t h = 0; h < HALVES; h++) {
-            if (slow[h] && waiting < LATE)
-                late.half[waiting][threadIdx.x] = (uint16_t)(round * HALVES + h);
-            waiting += slow[h];
+        if (draw_pair<S, Z, THETA>(own, job, keys, to, number)) {
+            if (waiting < LATE) late.round[waiting][threadIdx.x] = (uint16_t)round;
+            waiting++;
         }
         number += step, to += 4 * (int64_t)step;
     }
     if (blockIdx.x == run.tiles % gridDim.x)
-        draw_rest<S, Z, THETA>(own, job, keys, begin + run.tiles * TILE, begin + count);
+        draw_rest<S, Z, THETA>(own, job, keys, begin + (int64_t)run.tiles * TILE,
+                               begin + count);
     gather_late(&late, waiting);
     for (uint32_t i = threadIdx.x; i < late.count; i += THREADS) {
-        const uint32_t t = late.list[i] % THREADS, half = late.list[i] / THREADS;
-        draw_late<S, Z, THETA>(own, job, keys, run.at(t, half) - job.first,
-                               run.number(t, half));
+        const int64_t c = run.counter(late.list[i] % THREADS, late.list[i] / THREADS);
+        draw_late<S, Z, THETA>(own, job, keys, place_of(c), (uint32_t)c);
     }
-    for (uint32_t half = 0; waiting > LATE && half < rounds * HALVES; half++)
-        draw_late<S, Z, THETA>(own, job, keys, run.at(threadIdx.x, half) - job.first,
-                               run.number(threadIdx.x, half));
+    for (uint32_t round = 0; waiting > LATE && round < rounds; round++) {
+        const int64_t c = run.counter(threadIdx.x, round);
+        draw_late<S, Z, THETA>(own, job, keys, place_of(c), (uint32_t)c);
+    }
 }
 
 template <class S>
