@@ -218,6 +218,47 @@ static void any_part_of_a_stream_has_the_cpus_bytes(void **state)
     xb_ctx_destroy(ctx);
 }
 
+/* So many draws that threads take several rounds, and some beyond the last whole tile. */
+static void long_runs_have_the_cpus_bytes(void **state)
+{
+    (void)state;
+    enum { LONG = 2048 * 1100 + 640 };
+    xb_ctx *ctx = test_ctx();
+    open_device();
+    for (int law = 0; law < 2; law++) {
+        xb_sampler *s = sampler_of(ctx, law);
+        there t = bring_source(s);
+        float *want = malloc(LONG * sizeof *want), *z = malloc(LONG * sizeof *z),
+              *theta = malloc(LONG * sizeof *theta), *mu = numbers(LONG, 0.4);
+        assert_true(want && z && theta);
+        xbc_draws job = {.source = t.source,
+                         .where = {xb_key_make(4, XB_PURPOSE_TEST), 1, 2, 3},
+                         .first = 128,
+                         .count = LONG,
+                         .size = LONG,
+                         .negate = law == 1,
+                         .z = xbc_take(LONG * sizeof *z),
+                         .theta = xbc_take(LONG * sizeof *theta),
+                         .mu = bring(mu, LONG * sizeof *mu)};
+        job.sigma = job.mu;
+        xbc_draw(&job);
+        xb_sampler_fill(s, want, LONG, &job.where, 128);
+        xbc_get(z, job.z, LONG * sizeof *z);
+        xbc_get(theta, job.theta, LONG * sizeof *theta);
+        sound();
+        for (int i = 0; i < LONG; i++) {
+            const float v = job.negate ? -want[i] : want[i];
+            if (z[i] != v || theta[i] != mu[i] + mu[i] * v)
+                fail_msg("%s: draw %d is not the CPU's", laws[law], i);
+        }
+        free(want), free(z), free(theta), free(mu);
+        xbc_release(job.z), xbc_release(job.theta);
+        leave_source(&t);
+        xb_sampler_destroy(s);
+    }
+    xb_ctx_destroy(ctx);
+}
+
 /* ---- draws used up as they are made */
 
 static void check_fused(xb_ctx *ctx, int law, int64_t rows, int64_t in, int64_t out)
@@ -531,6 +572,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_have_the_cpus_bytes),
         cmocka_unit_test(any_part_of_a_stream_has_the_cpus_bytes),
+        cmocka_unit_test(long_runs_have_the_cpus_bytes),
         cmocka_unit_test(products_of_draws_are_right),
         cmocka_unit_test(groups_with_a_draw_each_are_right),
         cmocka_unit_test(products_on_tensor_cores_are_right),
