@@ -32,18 +32,18 @@ struct few_stage {
     float mu[DEEP][LINE], sigma[DEEP][LINE];
 };
 
-/* Stages while the block multiplies, and then sums and slow draws. */
-template <int MT> union few_room {
+/* Stages while the block multiplies, and then the sums of 16 rows and slow draws. */
+union few_room {
     few_stage stage[WARPS][STAGES];
     struct {
-        float sum[WARPS][16 * MT][WIDTH];
+        float sum[WARPS][16][WIDTH];
         float4 part[LATE][THREADS]; /* what note [i][t] adds to four weights */
     } end;
 };
 
-template <class S, int MT> struct few_memory {
+template <class S> struct few_memory {
     float table[S::floats];
-    few_room<MT> room;
+    few_room room;
     uint32_t note[LATE + 1][THREADS]; /* a thread's steps before * 8 + place in the step;
                                          the last one is for those without room */
     uint16_t list[LATE * THREADS];    /* all notes, as i * THREADS + t */
@@ -369,17 +369,25 @@ static __device__ __forceinline__ void add_late(float sum[WORDS], const M *m,
 
 /* ---- */
 
-template <int MT, class M>
-static __device__ __forceinline__ void put_sums(M *m, const float sum[MT][TILES][4])
+/* Adds the warps' sums of 16 rows: a thread has four outputs of a row. */
+template <class M>
+static __device__ __forceinline__ void add_warps(float to[WORDS], M *m,
+                                                 const float sum[TILES][4], int row,
+                                                 int lane)
 {
     const int warp = (int)threadIdx.x / 32, g = (int)threadIdx.x % 32 / 4,
               q = (int)threadIdx.x % 4;
+    __syncthreads();
     XB_UNROLLED
-    for (int i = 0; i < MT; i++) XB_UNROLLED
     for (int n = 0; n < TILES; n++) XB_UNROLLED
     for (int v = 0; v < 4; v++) /* column 2q + v % 2 of the tile */
-        m->room.end.sum[warp][16 * i + g + v / 2 * 8]
-                       [n / 2 * LANES + 2 * (2 * q + v % 2) + n % 2] = sum[i][n][v];
+        m->room.end
+            .sum[warp][g + v / 2 * 8][n / 2 * LANES + 2 * (2 * q + v % 2) + n % 2] =
+            sum[n][v];
+    __syncthreads();
+    XB_UNROLLED
+    for (int w = 0; w < WARPS; w++) XB_UNROLLED
+    for (int j = 0; j < WORDS; j++) to[j] += m->room.end.sum[w][row][LANES * j + lane];
 }
 
 template <class S, int MT>
@@ -387,7 +395,7 @@ static __global__ void __launch_bounds__(THREADS, MT == 1 ? 2 : 1)
     few_rows(const __grid_constant__ xbc_grouped job,
              const __grid_constant__ stream_keys keys, float *part, int64_t slices)
 {
-    typedef few_memory<S, MT> M;
+    typedef few_memory<S> M;
     XBC_DYNAMIC(memory);
     M *m = (M *)(void *)memory;
     const few_place here(job, slices);
@@ -415,10 +423,10 @@ static __global__ void __launch_bounds__(THREADS, MT == 1 ? 2 : 1)
         multiply_step<MT>(sum, w, job, here, step);
     }
     copies_wait_all();
-    __syncthreads();
-    put_sums<MT>(m, sum);
     const int row0 = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
     float all[MT][WORDS] = {};
+    XB_UNROLLED
+    for (int i = 0; i < MT; i++) add_warps(all[i], m, sum[i], row0, lane);
     for (uint32_t first = 0; first == 0 || m->more; first += LATE) {
         __syncthreads();
         if (threadIdx.x == 0) m->count = 0, m->more = 0;
@@ -436,11 +444,8 @@ static __global__ void __launch_bounds__(THREADS, MT == 1 ? 2 : 1)
     XB_UNROLLED
     for (int i = 0; i < MT; i++) XB_UNROLLED
     for (int j = 0; j < WORDS; j++) {
-        const int row = 16 * i + row0, output = LANES * j + lane;
-        float v = 0;
-        XB_UNROLLED
-        for (int w = 0; w < WARPS; w++) v += m->room.end.sum[w][row][output];
-        if (row < here.rows) to[row * job.out + output] = v + all[i][j];
+        const int row = 16 * i + row0;
+        if (row < here.rows) to[row * job.out + LANES * j + lane] = all[i][j];
     }
 }
 
@@ -471,7 +476,8 @@ int64_t xbc_few_room(int64_t rows, int64_t out)
 
 template <class S, int MT> static void launch_few(const xbc_grouped *job, int64_t slices)
 {
-    const size_t bytes = sizeof(few_memory<S, MT>);
+    const size_t bytes = sizeof(few_memory<S>);
+    static_assert(sizeof(few_memory<S>) <= XBC_SHARED_MOST, "any GPU has room for this");
     const dim3 blocks((unsigned)(job->out / WIDTH), (unsigned)job->groups,
                       (unsigned)slices);
     if (!xbc_sound() ||

@@ -326,6 +326,8 @@ static __global__ void add_slices(float *y, const float *part, const float *bias
 template <class S, int ROWS> static void launch_rows(const xbc_fused *job, int64_t slices)
 {
     const size_t bytes = sizeof(fused_memory<S, ROWS>);
+    static_assert(sizeof(fused_memory<S, ROWS>) <= XBC_SHARED_MOST,
+                  "any GPU has room for this");
     const dim3 blocks((unsigned)(job->out / WIDTH),
                       (unsigned)quotient_up(job->rows, ROWS), (unsigned)slices);
     if (!xbc_sound() ||

@@ -17,6 +17,10 @@
 
 #include "device.h"
 
+/* The bytes of shared memory that a block can have on every GPU from compute capability
+ * 8.0 on. */
+enum { XBC_SHARED_MOST = 99 << 10 };
+
 /* Keeps the first error; returns false if there is one. */
 bool xbc_good(cudaError_t status, const char *what);
 bool xbc_sound(void);
