@@ -33,7 +33,7 @@ enum {
     CHUNK = 256,              /* rows of a large net's chunk at most */
     CHUNK_BYTES = 16 << 20,   /* of activations at most, beyond one row */
     DEVICE_BYTES = 1 << 30,   /* the same for a device, which needs much work at once */
-    DEVICE_OUTPUTS = 1 << 20, /* numbers that a device keeps for the host at most */
+    DEVICE_OUTPUTS = 1 << 16, /* numbers that a device keeps for the host at most */
     SLAB_WORK = 1 << 24,      /* inputs times draws between progress events */
 };
 /* Weights times rows of a small net between progress events: about a second. */
