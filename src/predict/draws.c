@@ -124,16 +124,17 @@ static xb_status one_draw(draw_job *job, worker *w, int64_t s, int64_t row, int6
     const xb_weights *weights = &job->weights[xb_member_of(m, job->first + s)];
     const xb_weights drawn = {w->theta, NULL, weights->state, NULL};
     const xb_noise noise = noise_of(job, s);
+    const bool host = job->backend->host;
     if (w->theta) XB_TRY(xb_pass_draw_within(w->ctx, w->pass, w->theta, weights, &noise));
     for (int64_t i = 0; i < rows; i += job->tile) {
         int64_t some = rows - i < job->tile ? rows - i : job->tile;
         int64_t at = (s * job->n + row + i) * job->outputs;
         float *own = job->raw ? job->raw + at : w->out;
-        float *out = kept ? kept + i * job->outputs : own;
+        float *out = host ? own : kept + i * job->outputs;
         XB_TRY(xb_pass_forward_within(w->ctx, w->pass, out, w->x + i * m->features, some,
                                       w->theta ? &drawn : weights,
                                       w->theta ? NULL : &noise, XB_MODE_PREDICT));
-        if (!kept && job->value) xb_predict_values(m, job->value + at, own, some);
+        if (host && job->value) xb_predict_values(m, job->value + at, own, some);
     }
     return XB_OK;
 }
