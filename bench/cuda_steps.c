@@ -160,6 +160,10 @@ int main(int argc, char **argv)
     xb_ctx *ctx = NULL;
     if (xb_ctx_create(&ctx) != XB_OK) return 1;
     const char *backend = argc > 1 ? argv[1] : "cpu", *what = argc > 2 ? argv[2] : "all";
+    if (!strchr("asfp", what[0]) || !what[0]) {
+        fprintf(stderr, "cuda_steps: expected scalar, faces or predict, not %s\n", what);
+        return 1;
+    }
     const int steps = what[0] == 'p' ? 0 : strcmp(backend, "cpu") == 0 ? 1 : 20;
     if (what[0] == 'a' || what[0] == 's') time_smalls(ctx, backend);
     if (what[0] != 's') time_faces(ctx, backend, steps);

@@ -480,15 +480,8 @@ template <class S, int MT> static void launch_few(const xbc_grouped *job, int64_
     static_assert(sizeof(few_memory<S>) <= XBC_SHARED_MOST, "any GPU has room for this");
     const dim3 blocks((unsigned)(job->out / WIDTH), (unsigned)job->groups,
                       (unsigned)slices);
-    if (!xbc_sound() ||
-        !xbc_good(cudaFuncSetAttribute((const void *)few_rows<S, MT>,
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       (int)bytes),
-                  "multiplying draws"))
-        return;
-    XBC_START_ON((few_rows<S, MT>), blocks, THREADS, bytes, 0, *job, keys_of(job->where),
-                 job->room, slices);
-    xbc_good(cudaGetLastError(), "multiplying draws");
+    XBC_LAUNCH_SHARED("multiplying draws", (few_rows<S, MT>), blocks, THREADS, bytes,
+                      *job, keys_of(job->where), job->room, slices);
 }
 
 template <class S> static void launch_shape(const xbc_grouped *job, int64_t slices)
@@ -501,11 +494,7 @@ template <class S> static void launch_shape(const xbc_grouped *job, int64_t slic
 
 const float *xbc_few_product(const xbc_grouped *job, int64_t slices)
 {
-    if (job->source.halves == 2)
-        launch_shape<Shape<XB_COLUMNS, 3, 2>>(job, slices);
-    else if (job->source.degree == 3)
-        launch_shape<Shape<XB_COLUMNS, 3, 1>>(job, slices);
-    else
-        launch_shape<Shape<XB_COLUMNS, 4, 1>>(job, slices);
+    for_grouped_shape(job->source,
+                      [&](auto shape) { launch_shape<decltype(shape)>(job, slices); });
     return job->room;
 }

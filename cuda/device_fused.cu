@@ -330,15 +330,8 @@ template <class S, int ROWS> static void launch_rows(const xbc_fused *job, int64
                   "any GPU has room for this");
     const dim3 blocks((unsigned)(job->out / WIDTH),
                       (unsigned)quotient_up(job->rows, ROWS), (unsigned)slices);
-    if (!xbc_sound() ||
-        !xbc_good(cudaFuncSetAttribute((const void *)fused_slice<S, ROWS>,
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       (int)bytes),
-                  "multiplying draws"))
-        return;
-    XBC_START_ON((fused_slice<S, ROWS>), blocks, THREADS, bytes, 0, *job,
-                 keys_of(job->where), job->room, slices);
-    xbc_good(cudaGetLastError(), "multiplying draws");
+    XBC_LAUNCH_SHARED("multiplying draws", (fused_slice<S, ROWS>), blocks, THREADS, bytes,
+                      *job, keys_of(job->where), job->room, slices);
 }
 
 /* One launch takes as many rows as a grid has room for. */

@@ -441,12 +441,9 @@ static const float *plain_product(const xbc_grouped *job, int64_t slices)
     float *part = job->room + words;
     XBC_LAUNCH("splitting inputs", split_inputs, (unsigned)quotient_up(count, WARPS),
                THREADS, *job, tiles, count, (int)rows_of_block(job->group));
-    if (job->source.halves == 2)
-        launch_shape<Shape<XB_COLUMNS, 3, 2>>(job, keys, slices, tiles, part);
-    else if (job->source.degree == 3)
-        launch_shape<Shape<XB_COLUMNS, 3, 1>>(job, keys, slices, tiles, part);
-    else
-        launch_shape<Shape<XB_COLUMNS, 4, 1>>(job, keys, slices, tiles, part);
+    for_grouped_shape(job->source, [&](auto shape) {
+        launch_shape<decltype(shape)>(job, keys, slices, tiles, part);
+    });
     return part;
 }
 

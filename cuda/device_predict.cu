@@ -13,16 +13,9 @@
 #include "table.cuh"
 #include "tensor.cuh"
 
-#if !defined(XBC_PREDICT_BLOCKS)
-#define XBC_PREDICT_BLOCKS 8 /* blocks on a multiprocessor at once, of narrower nets */
-#endif
-#if !defined(XBC_PREDICT_WARPS)
-#define XBC_PREDICT_WARPS 4
-#endif
-
-enum { WARPS = XBC_PREDICT_WARPS, MANY = 32 * WARPS }; /* warps and threads of a block */
-enum { PIECES = 2, ROWS = 16 * PIECES };               /* fragments and rows of a warp */
-enum { BYTES_MOST = 40 << 10, ROWS_MOST = 1 << 30 };   /* of weights, of a job */
+enum { WARPS = 4, MANY = 32 * WARPS };               /* warps and threads of a block */
+enum { PIECES = 2, ROWS = 16 * PIECES };             /* fragments and rows of a warp */
+enum { BYTES_MOST = 40 << 10, ROWS_MOST = 1 << 30 }; /* of weights, of a job */
 
 /* ---- weights in shared memory. Layers have up to W outputs; what lies beyond the last
  * input or output is 0 */
@@ -335,7 +328,7 @@ static __device__ __forceinline__ void take_rows(float *to, const xbc_many &job,
 
 /* blockIdx.x: the draw; blockIdx.y: which of the parts of the rows. */
 template <int W>
-static __global__ void __launch_bounds__(MANY, W > 16 ? 2 : XBC_PREDICT_BLOCKS)
+static __global__ void __launch_bounds__(MANY, W > 16 ? 2 : 8)
     narrow_net(const __grid_constant__ xbc_many job,
                const __grid_constant__ stream_keys keys, int floats, int counters)
 {

@@ -410,15 +410,8 @@ static void launch_block(tiled_part *job)
 {
     job->tile = tile_of(*job);
     const int bytes = job->tile.plane * job->conv.c * 4;
-    const void *kernel = (const void *)stack_forward;
-    if (!xbc_sound() ||
-        !xbc_good(cudaFuncSetAttribute(
-                      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-                  "convolving"))
-        return;
-    XBC_START_ON(stack_forward, blocks_of(job, OUTS * job->tile.across), STACK_THREADS,
-                 (size_t)bytes, 0, *job);
-    xbc_good(cudaGetLastError(), "convolving");
+    XBC_LAUNCH_SHARED("convolving", stack_forward,
+                      blocks_of(job, OUTS * job->tile.across), STACK_THREADS, bytes, *job);
 }
 
 bool xbc_stack_suits(const xbc_stack_block *b)

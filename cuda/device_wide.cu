@@ -499,15 +499,9 @@ template <class S, int N> static void launch_as(const xbc_grouped *job, int64_t 
     const dim3 blocks((unsigned)(job->out / OUTPUTS),
                       (unsigned)blocks_of(job->groups, job->group), (unsigned)slices);
     const int64_t words = xbc_wide_words(job->groups, job->group, job->in);
-    if (!xbc_good(cudaFuncSetAttribute((const void *)wide_product<S, N>,
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       (int)sizeof(R)),
-                  "multiplying draws"))
-        return;
-    XBC_START_ON((wide_product<S, N>), blocks, (unsigned)R::threads, sizeof(R), 0, *job,
-                 keys_of(job->where), (const char *)(void *)job->room, job->room + words,
-                 slices);
-    xbc_good(cudaGetLastError(), "multiplying draws");
+    XBC_LAUNCH_SHARED("multiplying draws", (wide_product<S, N>), blocks,
+                      (unsigned)R::threads, sizeof(R), *job, keys_of(job->where),
+                      (const char *)(void *)job->room, job->room + words, slices);
 }
 
 template <class S> static void launch_rows(const xbc_grouped *job, int64_t slices)
@@ -528,11 +522,7 @@ const float *xbc_wide_product(const xbc_grouped *job, int64_t slices)
     XBC_LAUNCH("splitting inputs", split_stages, (unsigned)quotient_up(count, THREADS),
                THREADS, *job, (uint4 *)(void *)job->room, count, rows_of(job->group));
     if (!xbc_sound()) return job->room;
-    if (job->source.halves == 2)
-        launch_rows<Shape<XB_COLUMNS, 3, 2>>(job, slices);
-    else if (job->source.degree == 3)
-        launch_rows<Shape<XB_COLUMNS, 3, 1>>(job, slices);
-    else
-        launch_rows<Shape<XB_COLUMNS, 4, 1>>(job, slices);
+    for_grouped_shape(job->source,
+                      [&](auto shape) { launch_rows<decltype(shape)>(job, slices); });
     return job->room + words;
 }

@@ -4,7 +4,18 @@
 #ifndef XBC_GROUPED_CUH
 #define XBC_GROUPED_CUH
 
-#include "launch.cuh"
+#include "table.cuh"
+
+/* Calls f(Shape) for the table's shape, one of those that xbc_grouped_suits() allows. */
+template <class F> static void for_grouped_shape(const xbc_source &source, F f)
+{
+    if (source.halves == 2)
+        f(Shape<XB_COLUMNS, 3, 2>());
+    else if (source.degree == 3)
+        f(Shape<XB_COLUMNS, 3, 1>());
+    else
+        f(Shape<XB_COLUMNS, 4, 1>());
+}
 
 /* ---- groups of up to XBC_FEW_MOST examples */
 

@@ -32,6 +32,20 @@ bool xbc_sound(void);
         xbc_good(cudaGetLastError(), name);                                              \
     } while (0)
 
+/* The same with shared memory whose size the launch sets. */
+#define XBC_LAUNCH_SHARED(name, kernel, blocks, threads, bytes, ...)                     \
+    do {                                                                                 \
+        const int most = (int)(bytes);                                                   \
+        if (!xbc_sound() ||                                                              \
+            !xbc_good(cudaFuncSetAttribute((const void *)kernel,                         \
+                                           cudaFuncAttributeMaxDynamicSharedMemorySize,  \
+                                           most),                                        \
+                      name))                                                             \
+            break;                                                                       \
+        XBC_START_ON(kernel, blocks, threads, (size_t)most, 0, __VA_ARGS__);             \
+        xbc_good(cudaGetLastError(), name);                                              \
+    } while (0)
+
 /* Unrolls a loop by four, so that four numbers are read at a time. */
 #if defined(__CUDACC__)
 #define XB_BY_FOUR _Pragma("unroll 4")
