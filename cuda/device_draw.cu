@@ -2,6 +2,7 @@
  * N7, N10. The four words of a counter belong to elements that are 16 apart, and a thread
  * takes two neighbouring counters at a time, so that eight neighbouring threads write
  * sixteen neighbouring elements. */
+#include "late.cuh"
 #include "table.cuh"
 
 #if !defined(XBC_DRAW_BLOCKS)
@@ -26,48 +27,69 @@ static __device__ __forceinline__ int64_t element_of(int64_t counter, int place)
 }
 
 /* Blocks take the counters of a run by tiles, one in each round, and a thread two
- * neighbouring counters of a tile. `begin` is the run's first counter and a multiple of
- * 16. */
+ * neighbouring counters of a tile. Steps from round to round are here because the
+ * processor adds a kernel's constants as fast as registers. */
 enum { TILE = 2 * THREADS };
 
-struct run_place {
-    int64_t begin;
-    uint32_t tiles; /* whole ones */
+struct draw_steps {
+    int64_t begin;   /* the run's first counter, a multiple of 16 */
+    uint32_t tiles;  /* whole ones */
+    uint32_t number; /* counters from one round to the next */
+    int64_t bytes;   /* of their draws */
 
     __device__ __forceinline__ uint32_t rounds(void) const
     {
         return tiles > blockIdx.x ? (tiles - blockIdx.x - 1) / gridDim.x + 1 : 0;
     }
-    /* The thread's first counter of a round. */
+    /* The first counter of thread t in a round. */
     __device__ __forceinline__ int64_t counter(uint32_t t, uint32_t round) const
     {
         return begin + (blockIdx.x + (int64_t)round * gridDim.x) * TILE + 2 * t;
     }
 };
 
-template <bool Z, bool THETA>
-static __device__ __forceinline__ void put_draw(const xbc_draws &job, int64_t i, float v)
-{
-    if (Z) job.z[i] = v;
-    if (THETA) job.theta[i] = job.mu[i] + job.sigma[i] * v;
-}
-
 static __device__ __forceinline__ float2 &pair_at(float *p)
 {
     return *(float2 *)(void *)p;
 }
 
-/* The same for elements i and i + 1; i is even. */
-template <bool Z, bool THETA>
-static __device__ __forceinline__ void put_pair(const xbc_draws &job, int64_t i, float v,
-                                                float w)
-{
-    if (Z) pair_at(job.z + i) = float2{v, w};
-    if (!THETA) return;
-    const float2 mu = *(const float2 *)(const void *)(job.mu + i),
-                 sigma = *(const float2 *)(const void *)(job.sigma + i);
-    pair_at(job.theta + i) = float2{mu.x + sigma.x * v, mu.y + sigma.y * w};
-}
+/* Where a thread puts draws. */
+template <bool Z, bool THETA> struct draw_place {
+    float *z, *theta;
+    const float *mu, *sigma;
+
+    /* of the counter's first element */
+    __device__ __forceinline__ draw_place(const xbc_draws &job, int64_t counter)
+    {
+        const int64_t i = element_of(counter, 0) - job.first;
+        if (Z) z = job.z + i;
+        if (THETA) theta = job.theta + i, mu = job.mu + i, sigma = job.sigma + i;
+    }
+    template <class P>
+    static __device__ __forceinline__ void advance(P **p, int64_t bytes)
+    {
+        *p = (P *)((const char *)*p + bytes);
+    }
+    __device__ __forceinline__ void next(int64_t bytes)
+    {
+        if (Z) advance(&z, bytes);
+        if (THETA) advance(&theta, bytes), advance(&mu, bytes), advance(&sigma, bytes);
+    }
+    __device__ __forceinline__ void put(int at, float v) const
+    {
+        if (Z) z[at] = v;
+        if (THETA) theta[at] = mu[at] + sigma[at] * v;
+    }
+    /* The same for two neighbours; `at` is even. */
+    __device__ __forceinline__ void put_pair(int at, float v, float w) const
+    {
+        if (Z) pair_at(z + at) = float2{v, w};
+        if (!THETA) return;
+        const float2 m = *(const float2 *)(const void *)(mu + at),
+                     s = *(const float2 *)(const void *)(sigma + at);
+        pair_at(theta + at) = float2{m.x + s.x * v, m.y + s.y * w};
+    }
+};
 
 /* The words of two neighbouring counters. */
 static __device__ __forceinline__ void pair_words(uint32_t word[8],
@@ -81,43 +103,28 @@ static __device__ __forceinline__ void pair_words(uint32_t word[8],
 /* The slow draws of two counters. */
 template <class S, bool Z, bool THETA>
 static __device__ __noinline__ void draw_late(const own_copy<S> own, const xbc_draws &job,
-                                              const stream_keys &keys, int64_t at,
-                                              uint32_t number)
+                                              const stream_keys &keys, int64_t counter)
 {
+    const draw_place<Z, THETA> to(job, counter);
     uint32_t word[8];
-    pair_words(word, keys, number);
-    each_slow<S>(own, word, [&](uint32_t w, unsigned j) {
-        float v = slow_value(job.source.at, w);
-        put_draw<Z, THETA>(job, at + 16 * (j % 4) + j / 4, job.negate ? -v : v);
+    float value[8];
+    pair_words(word, keys, (uint32_t)counter);
+    fast_values<S>(value, own, word);
+    each_slow(word, value, [&](uint32_t w, unsigned j) {
+        const float v = slow_value(job.source.at, w);
+        to.put((int)(16 * (j % 4) + j / 4), job.negate ? -v : v);
     });
 }
 
-/* A thread's rounds that have slow draws; the rest is computed again. In the end the
- * threads share the slow draws that all of them have put aside. */
-enum { LATE = XBC_LATE(9) };
-
-struct late_rounds {
-    uint16_t round[LATE][THREADS];
-    uint32_t list[LATE * THREADS]; /* round * THREADS + thread */
-    uint32_t count;
-};
-
-static __device__ __forceinline__ void gather_late(late_rounds *late, uint32_t mine)
-{
-    __syncthreads();
-    uint32_t n = mine < LATE ? mine : (uint32_t)LATE;
-    uint32_t at = n > 0 ? atomicAdd(&late->count, n) : 0;
-    for (uint32_t i = 0; i < n; i++)
-        late->list[at + i] = late->round[i][threadIdx.x] * THREADS + threadIdx.x;
-    __syncthreads();
-}
+/* A thread's rounds that have slow draws, a bit for each; they are computed again. */
+enum { NOTES = 3, ROUNDS_MOST = 32 * NOTES };
 
 /* The eight draws of two counters, made side by side, since their steps need different
  * units of the processor. Tells whether some may be slow. */
 template <class S, bool Z, bool THETA>
 static __device__ __forceinline__ bool draw_pair(const own_copy<S> &own,
-                                                 const xbc_draws &job,
-                                                 const stream_keys &keys, int64_t to,
+                                                 const stream_keys &keys,
+                                                 const draw_place<Z, THETA> &to,
                                                  uint32_t number)
 {
     uint32_t word[8];
@@ -126,8 +133,7 @@ static __device__ __forceinline__ bool draw_pair(const own_copy<S> &own,
     XB_UNROLLED
     for (int j = 0; j < 8; j++) v[j] = fast_value<S>(own, word[j % 2 * 4 + j / 2]);
     XB_UNROLLED
-    for (int j = 0; j < 4; j++)
-        put_pair<Z, THETA>(job, to + 16 * j, v[2 * j], v[2 * j + 1]);
+    for (int j = 0; j < 4; j++) to.put_pair(16 * j, v[2 * j], v[2 * j + 1]);
     return any_slow(v);
 }
 
@@ -137,47 +143,61 @@ static __device__ __noinline__ void draw_rest(const own_copy<S> own, const xbc_d
                                               const stream_keys &keys, int64_t first,
                                               int64_t end)
 {
-    for (int64_t c = first + 2 * (int64_t)threadIdx.x; c < end; c += TILE) {
-        const int64_t to = element_of(c, 0) - job.first;
-        if (draw_pair<S, Z, THETA>(own, job, keys, to, (uint32_t)c))
-            draw_late<S, Z, THETA>(own, job, keys, to, (uint32_t)c);
-    }
+    for (int64_t c = first + 2 * (int64_t)threadIdx.x; c < end; c += TILE)
+        if (draw_pair<S>(own, keys, draw_place<Z, THETA>(job, c), (uint32_t)c))
+            draw_late<S, Z, THETA>(own, job, keys, c);
+}
+
+/* Sets a bit: one instruction under a condition, where the compiler uses two. */
+static __device__ __forceinline__ void note_slow(uint32_t *bits, uint32_t bit, bool slow)
+{
+#if defined(__CUDA_ARCH__)
+    asm("{\n.reg .pred p;\nsetp.ne.u32 p, %1, 0;\n@p or.b32 %0, %0, %2;\n}"
+        : "+r"(*bits)
+        : "r"((uint32_t)slow), "r"(bit));
+#else
+    if (slow) *bits |= bit;
+#endif
 }
 
 /* One whole panel from the first element of a block on: no index has to be computed. */
 template <class S, bool Z, bool THETA>
 static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
     draw_run(const __grid_constant__ xbc_draws job,
-             const __grid_constant__ stream_keys keys, int64_t begin, int64_t count)
+             const __grid_constant__ stream_keys keys,
+             const __grid_constant__ draw_steps run, int64_t end)
 {
     __shared__ __align__(16) float table[S::floats];
-    __shared__ late_rounds late;
-    if (threadIdx.x == 0) late.count = 0;
+    __shared__ uint32_t note[NOTES][THREADS];
+    __shared__ late_list list;
     table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
-    const run_place run = {begin, (uint32_t)(count / TILE)};
-    const uint32_t rounds = run.rounds(), step = gridDim.x * TILE;
-    const auto place_of = [&](int64_t c) { return element_of(c, 0) - job.first; };
-    int64_t to = place_of(run.counter(threadIdx.x, 0));
-    uint32_t number = (uint32_t)run.counter(threadIdx.x, 0), waiting = 0;
-    for (uint32_t round = 0; round < rounds; round++) {
-        if (draw_pair<S, Z, THETA>(own, job, keys, to, number)) {
-            if (waiting < LATE) late.round[waiting][threadIdx.x] = (uint16_t)round;
-            waiting++;
+    const uint32_t rounds = run.rounds();
+    draw_place<Z, THETA> to(job, run.counter(threadIdx.x, 0));
+    uint32_t number = (uint32_t)run.counter(threadIdx.x, 0);
+    for (uint32_t k = 0; k < NOTES; k++) {
+        const uint32_t left = rounds > 32 * k ? rounds - 32 * k : 0, first = left > 0,
+                       last = left < 32 ? first << left : 0; /* no bit 32 */
+        uint32_t slow = 0;
+        for (uint32_t bit = first; bit != last; bit += bit) {
+            note_slow(&slow, bit, draw_pair<S>(own, keys, to, number));
+            number += run.number, to.next(run.bytes);
         }
-        number += step, to += 4 * (int64_t)step;
+        note[k][threadIdx.x] = slow;
     }
     if (blockIdx.x == run.tiles % gridDim.x)
-        draw_rest<S, Z, THETA>(own, job, keys, begin + (int64_t)run.tiles * TILE,
-                               begin + count);
-    gather_late(&late, waiting);
-    for (uint32_t i = threadIdx.x; i < late.count; i += THREADS) {
-        const int64_t c = run.counter(late.list[i] % THREADS, late.list[i] / THREADS);
-        draw_late<S, Z, THETA>(own, job, keys, place_of(c), (uint32_t)c);
-    }
-    for (uint32_t round = 0; waiting > LATE && round < rounds; round++) {
-        const int64_t c = run.counter(threadIdx.x, round);
-        draw_late<S, Z, THETA>(own, job, keys, place_of(c), (uint32_t)c);
+        draw_rest<S, Z, THETA>(own, job, keys, run.begin + (int64_t)run.tiles * TILE,
+                               end);
+    uint32_t late[NOTES];
+    for (int k = 0; k < NOTES; k++) late[k] = note[k][threadIdx.x];
+    for (bool more = true; more; __syncthreads()) {
+        const late_items items = list_late(&list, late);
+        XB_ROLLED
+        for (uint32_t i = threadIdx.x; i < items.all; i += THREADS) {
+            const uint32_t t = list.item[i] % THREADS, round = list.item[i] / THREADS;
+            draw_late<S, Z, THETA>(own, job, keys, run.counter(t, round));
+        }
+        more = items.more;
     }
 }
 
@@ -213,7 +233,7 @@ static __global__ void __launch_bounds__(THREADS)
  * ones. */
 static unsigned draw_blocks(int64_t count)
 {
-    const int64_t wave = XBC_DRAW_BLOCKS * (int64_t)xbc_processors(), some = 96,
+    const int64_t wave = XBC_DRAW_BLOCKS * (int64_t)xbc_processors(), some = ROUNDS_MOST,
                   tiles = (count + TILE - 1) / TILE,
                   waves = (tiles + wave * some - 1) / (wave * some);
     return (unsigned)(tiles < wave ? tiles : waves * wave);
@@ -228,20 +248,24 @@ void xbc_draw(const xbc_draws *job)
     const bool run = job->first % 64 == 0 && job->count % 64 == 0 &&
                      job->size == job->count && places % sizeof(float2) == 0;
     const stream_keys keys = keys_of(job->where);
+    const unsigned blocks = draw_blocks(c.count);
+    const draw_steps steps = {c.begin, (uint32_t)(c.count / TILE), blocks * TILE,
+                              blocks * (int64_t)(4 * TILE * sizeof(float))};
+    const int64_t end = c.begin + c.count;
     for_shape(job->source, [&](auto shape) {
         typedef decltype(shape) S;
         if (run && job->z && job->theta)
-            XBC_LAUNCH("drawing", (draw_run<S, true, true>), draw_blocks(c.count),
-                       THREADS, *job, keys, c.begin, c.count);
+            XBC_LAUNCH("drawing", (draw_run<S, true, true>), blocks, THREADS, *job, keys,
+                       steps, end);
         else if (run && job->z)
-            XBC_LAUNCH("drawing", (draw_run<S, true, false>), draw_blocks(c.count),
-                       THREADS, *job, keys, c.begin, c.count);
+            XBC_LAUNCH("drawing", (draw_run<S, true, false>), blocks, THREADS, *job, keys,
+                       steps, end);
         else if (run)
-            XBC_LAUNCH("drawing", (draw_run<S, false, true>), draw_blocks(c.count),
-                       THREADS, *job, keys, c.begin, c.count);
+            XBC_LAUNCH("drawing", (draw_run<S, false, true>), blocks, THREADS, *job, keys,
+                       steps, end);
         else
-            XBC_LAUNCH("drawing", draw_panels<S>, draw_blocks(c.count), THREADS, *job,
-                       keys, c.begin, c.count);
+            XBC_LAUNCH("drawing", draw_panels<S>, blocks, THREADS, *job, keys, c.begin,
+                       c.count);
     });
 }
 

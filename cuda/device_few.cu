@@ -291,17 +291,9 @@ static __device__ __noinline__ float4 late_part(const own_copy<S> own,
     const int input = here.step_of(t, note) * STEP + input_at(t, note),
               output = output_at(t, note % 8);
     const float *sigma = job.sigma + here.weight(job, input, output);
-    uint32_t word[WORDS];
     float z[WORDS];
-    counter_words(word, keys, here.counter(input, output));
-    XB_UNROLLED
-    for (int j = 0; j < WORDS; j++) z[j] = fast_value<S>(own, word[j]);
-    each_slow<S>(own, word, [&](uint32_t w, unsigned at) {
-        const float v = slow_value(job.source.at, w);
-        XB_UNROLLED
-        for (unsigned j = 0; j < WORDS; j++)
-            if (j == at) z[j] = job.negate ? -v : v;
-    });
+    counter_values<S>(z, own, keys, here.counter(input, output), job.source.at,
+                      job.negate ? -1.0f : 1.0f);
     return float4{sigma[0] * z[0], sigma[LANES] * z[1], sigma[2 * LANES] * z[2],
                   sigma[3 * LANES] * z[3]};
 }

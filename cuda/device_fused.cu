@@ -1,10 +1,12 @@
 /* device_fused.cu: a dense layer in which every example has its own draw, which is
  * never stored in memory: y [row] = x [row] (mu + sigma z [row]); maths N1, N9.
  *
- * A block has 64 outputs, ROWS examples and a slice of the inputs. A thread has one of
- * 16 lanes and one of 16 inputs at a time: the four words of its counter are four
- * outputs that are 16 apart. mu and sigma are loaded once for ROWS draws. Sums are
- * added over threads, then over slices, in a fixed order. */
+ * All of it is a line of tiles, each of 64 outputs and ROWS examples, one after another,
+ * by steps of 16 inputs; every block takes an equal part of the line, so that all of
+ * them end together. A thread has one of 16 lanes and one of a step's inputs: the four
+ * words of its counter are four outputs that are 16 apart. mu and sigma are loaded once
+ * for ROWS draws. Sums are added over threads, then over blocks, in a fixed order. */
+#include "late.cuh"
 #include "table.cuh"
 
 #if !defined(XBC_FUSED_BLOCKS)
@@ -12,41 +14,61 @@
 #endif
 
 enum { LANES = 16, WIDTH = 64, INPUTS = THREADS / LANES, ROWS_MOST = 4 };
-enum { BLOCKS_WANTED = 264, SLICE_LEAST = 4 * INPUTS };
+enum { BLOCKS_MOST = 264, STEPS_LEAST = 4 }; /* steps of a block */
 
 static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 static int rows_together(int64_t rows) { return rows < ROWS_MOST ? 1 : ROWS_MOST; }
 
-/* The number of slices of the inputs; it depends only on the sizes. */
-static int64_t slices_of(int64_t rows, int64_t in, int64_t out)
-{
-    int64_t blocks = out / WIDTH * quotient_up(rows, rows_together(rows));
-    int64_t wanted = quotient_up(BLOCKS_WANTED, blocks), most = in / SLICE_LEAST;
-    return wanted < 1 || most < 1 ? 1 : wanted < most ? wanted : most;
-}
+/* The line of tiles, cut for blocks; it depends only on sizes. Its stretch of a tile and
+ * a block is number tile + block of the sums, since from one stretch to the next the tile
+ * or the block goes on. */
+struct fused_line {
+    int64_t wide, steps; /* tiles side by side; steps of a tile */
+    int64_t tiles, blocks;
 
-/* Room for this number of rows and any smaller one: at most BLOCKS_WANTED blocks of
- * ROWS_MOST rows, and one slice of all rows. */
+    fused_line(int64_t rows, int64_t in, int64_t out)
+    {
+        wide = out / WIDTH, steps = quotient_up(in, INPUTS);
+        tiles = wide * quotient_up(rows, rows_together(rows));
+        const int64_t most = quotient_up(tiles * steps, STEPS_LEAST);
+        blocks = most < BLOCKS_MOST ? most : (int64_t)BLOCKS_MOST;
+    }
+    /* Where a block begins, and the block that has a step of the line. */
+    __device__ __forceinline__ int64_t begin(int64_t block) const
+    {
+        return block * tiles * steps / blocks;
+    }
+    __device__ __forceinline__ int64_t block_of(int64_t step) const
+    {
+        return ((step + 1) * blocks - 1) / (tiles * steps);
+    }
+};
+
+/* Room for this number of rows and any smaller one. */
 int64_t xbc_fused_room(int64_t rows, int64_t in, int64_t out)
 {
     (void)in;
-    int64_t blocks = quotient_up(BLOCKS_WANTED, out / WIDTH > 0 ? out / WIDTH : 1);
-    return (ROWS_MOST * blocks + rows) * out;
+    return (rows + ROWS_MOST) * out + ROWS_MOST * BLOCKS_MOST * WIDTH;
 }
 
-/* The outputs, rows and inputs of a block. */
+/* The outputs, rows and inputs of a stretch: its tile's steps from `step` to `stop`, as
+ * far as they are the tile's. */
 template <int ROWS> struct place {
-    int lane, mine, begin, end;
-    int64_t row0, at; /* at: the thread's first weight */
+    int lane, mine, begin, end, steps, output;
+    int64_t tile, row0, at; /* at: the thread's first weight */
 
-    __device__ __forceinline__ place(const xbc_fused &job, int64_t slices)
+    __device__ __forceinline__ place(const xbc_fused &job, const fused_line &line,
+                                     int64_t step, int64_t stop)
     {
+        tile = step / line.steps;
+        const int64_t from = step - tile * line.steps, left = line.steps - from;
+        steps = (int)(stop - step < left ? stop - step : left);
         lane = (int)threadIdx.x % LANES, mine = (int)threadIdx.x / LANES;
-        begin = (int)(blockIdx.z * job.in / slices);
-        end = (int)((blockIdx.z + 1) * job.in / slices);
-        row0 = (int64_t)blockIdx.y * ROWS;
-        at = (int64_t)(begin + mine) * job.out + blockIdx.x * WIDTH + lane;
+        begin = (int)from * INPUTS, end = begin + steps * INPUTS;
+        if (end > job.in) end = (int)job.in;
+        row0 = tile / line.wide * ROWS, output = (int)(tile % line.wide) * WIDTH;
+        at = (int64_t)(begin + mine) * job.out + output + lane;
     }
     /* Rows beyond the last one repeat it; their results are not stored. */
     __device__ __forceinline__ const float *x(const xbc_fused &job, int r) const
@@ -63,15 +85,16 @@ template <class S> struct fused_draws {
     uint32_t first, row_step, input_step; /* the counter of the first row, input and lane,
                                              and its distance to the next row and input */
 
-    __device__ __forceinline__ fused_draws(const float *table, const stream_keys &k,
-                                           const xbc_fused &job, int begin, int64_t row0)
+    template <int ROWS>
+    __device__ __forceinline__ fused_draws(const own_copy<S> &table, const stream_keys &k,
+                                           const xbc_fused &job, const place<ROWS> &here)
         : own(table), keys(k)
     {
         const int64_t blocks = job.out / WIDTH;
         row_step = (uint32_t)(job.in * blocks * LANES);
         input_step = (uint32_t)(blocks * LANES);
-        first = (uint32_t)((job.first / WIDTH + row0 * job.in * blocks + begin * blocks +
-                            blockIdx.x) *
+        first = (uint32_t)(((job.first + here.output) / WIDTH +
+                            (here.row0 * job.in + here.begin) * blocks) *
                            LANES);
     }
     /* The counter of the thread's input number i and of a row. */
@@ -83,104 +106,65 @@ template <class S> struct fused_draws {
     {
         uint32_t word[4];
         counter_words(word, keys, number);
-        XB_UNROLLED
-        for (int j = 0; j < 4; j++) z[j] = fast_value<S>(own, word[j]);
+        fast_values<S>(z, own, word);
     }
 };
 
 /* ---- slow draws. A thread leaves out the draws of a counter that has slow ones, and
- * notes the counter; those for which there is no room are only counted, and found again
- * later. After SHARE inputs the block's threads share the work, and each adds what
- * belongs to its own sums, in their order. Under a Gaussian law nearly all threads have
- * one counter then. */
-enum { LATE = XBC_LATE(8), CHUNK = 8 * INPUTS, SHARE = 6 * CHUNK };
+ * notes a bit for its input and row. After SHARE inputs, which are 32 of a thread, the
+ * block's threads share the work, and each adds what belongs to its own sums, in their
+ * order. */
+enum { CHUNK = 8 * INPUTS, SHARE = 32 * INPUTS };
 
 struct late_draws {
-    float4 part[LATE][THREADS]; /* what note [i][t] adds to the sums of four outputs */
-    uint32_t note[LATE + 1][THREADS]; /* input number * ROWS_MOST + row; the last one is
-                                         for those without room */
-    uint16_t list[LATE * THREADS];
-    uint32_t count;
+    late_list list;
+    float4 part[LISTED]; /* what an item adds to the sums of four outputs */
 };
 
-/* What a note of thread t adds to its sums. */
+/* What the draws of thread t's input number i add to its sums of a row. */
 template <class S, int ROWS>
 static __device__ __noinline__ float4 late_part(const xbc_fused &job,
                                                 const fused_draws<S> &draws,
                                                 const place<ROWS> &here, uint32_t t,
-                                                uint32_t note)
+                                                uint32_t i, uint32_t row)
 {
-    const uint32_t i = note / ROWS_MOST, row = note % ROWS_MOST;
     const int64_t input = here.begin + t / LANES + (int64_t)i * INPUTS;
     const float x = here.x(job, (int)row)[input];
-    const float *sigma = job.sigma + input * job.out + blockIdx.x * WIDTH + t % LANES;
-    uint32_t word[4];
+    const int64_t at = input * job.out + here.output + t % LANES;
+    const float *mu = job.mu + at, *sigma = job.sigma + at;
     float z[4];
-    counter_words(word, draws.keys, draws.number(t, i, row));
-    XB_UNROLLED
-    for (int j = 0; j < 4; j++) z[j] = fast_value<S>(draws.own, word[j]);
-    each_slow<S>(draws.own, word, [&](uint32_t w, unsigned at) {
-        const float v = slow_value(job.source.at, w);
-        XB_UNROLLED
-        for (unsigned j = 0; j < 4; j++)
-            if (j == at) z[j] = job.negate ? -v : v;
-    });
-    return float4{x * sigma[0] * z[0], x * sigma[LANES] * z[1],
-                  x * sigma[2 * LANES] * z[2], x * sigma[3 * LANES] * z[3]};
+    counter_values<S>(z, draws.own, draws.keys, draws.number(t, i, row), job.source.at,
+                      job.negate ? -1.0f : 1.0f);
+    const auto part = [&](int j) {
+        return x * fmaf(sigma[LANES * j], z[j], mu[LANES * j]);
+    };
+    return float4{part(0), part(1), part(2), part(3)};
 }
-
-/* Makes the parts of all notes. */
-template <class S, int ROWS>
-static __device__ __forceinline__ void share_late(late_draws *late, uint32_t waiting,
-                                                  const xbc_fused &job,
-                                                  const fused_draws<S> &draws,
-                                                  const place<ROWS> &here)
-{
-    const uint32_t n = waiting < LATE ? waiting : (uint32_t)LATE;
-    const uint32_t to = n > 0 ? atomicAdd(&late->count, n) : 0;
-    for (uint32_t i = 0; i < n; i++)
-        late->list[to + i] = (uint16_t)(i * THREADS + threadIdx.x);
-    __syncthreads();
-    for (uint32_t k = threadIdx.x; k < late->count; k += THREADS) {
-        const uint32_t i = late->list[k] / THREADS, t = late->list[k] % THREADS;
-        late->part[i][t] = late_part<S, ROWS>(job, draws, here, t, late->note[i][t]);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) late->count = 0;
-}
-
-/* ---- */
 
 /* Adds the draws of one input for all rows to the sums of four outputs. The rows' draws
  * are made side by side, without a branch between them: their steps need different units
- * of the processor. */
+ * of the processor. Rows with slow draws get `bit`. */
 template <class S, int ROWS>
 static __device__ __forceinline__ void use_draws(float sum[ROWS][4],
+                                                 uint32_t (&late)[ROWS], uint32_t bit,
                                                  const fused_draws<S> &draws,
-                                                 uint32_t counter, late_draws *late,
-                                                 uint32_t *waiting, uint32_t i,
-                                                 const float x[ROWS], const float mu[4],
-                                                 const float sigma[4])
+                                                 uint32_t counter, const float x[ROWS],
+                                                 const float mu[4], const float sigma[4])
 {
     float z[ROWS][4];
-    bool slow[ROWS], any = false;
     XB_UNROLLED
     for (int r = 0; r < ROWS; r++)
         draws.values(z[r], counter + (uint32_t)r * draws.row_step);
     XB_UNROLLED
-    for (int r = 0; r < ROWS; r++) slow[r] = any_slow(z[r]), any |= slow[r];
-    if (any) XB_UNROLLED
-    for (uint32_t r = 0; r < ROWS; r++) {
-        if (!slow[r]) continue;
-        z[r][0] = z[r][1] = z[r][2] = z[r][3] = 0;
-        late->note[*waiting < LATE ? *waiting : (uint32_t)LATE][threadIdx.x] =
-            i * ROWS_MOST + r;
-        ++*waiting;
+    for (int r = 0; r < ROWS; r++) {
+        const bool slow = any_slow(z[r]);
+        if (slow) late[r] |= bit;
+        XB_UNROLLED
+        for (int j = 0; j < 4; j++) {
+            const float w = fmaf(sigma[j], z[r][j], mu[j]);
+            if (!slow) sum[r][j] = fmaf(x[r], w, sum[r][j]);
+        }
     }
-    XB_UNROLLED
-    for (int r = 0; r < ROWS; r++) XB_UNROLLED
-    for (int j = 0; j < 4; j++)
-        sum[r][j] = fmaf(x[r], fmaf(sigma[j], z[r][j], mu[j]), sum[r][j]);
 }
 
 template <int ROWS>
@@ -194,28 +178,30 @@ static __device__ __forceinline__ void add_part(float sum[ROWS][4], uint32_t row
     }
 }
 
-/* Adds what the thread's inputs number `from` to `to` - 1 have left out. */
+/* Adds what threads have left out since their input number `from`. */
 template <class S, int ROWS>
-static __device__ __forceinline__ void add_late(float sum[ROWS][4], late_draws *late,
-                                                uint32_t waiting, const xbc_fused &job,
+static __device__ __forceinline__ void add_late(float sum[ROWS][4], late_draws *work,
+                                                uint32_t (&late)[ROWS],
+                                                const xbc_fused &job,
                                                 const fused_draws<S> &draws,
-                                                const place<ROWS> &here, uint32_t from,
-                                                uint32_t to)
+                                                const place<ROWS> &here, uint32_t from)
 {
-    const uint32_t t = threadIdx.x;
-    share_late<S, ROWS>(late, waiting, job, draws, here);
-    for (uint32_t i = 0; i < waiting && i < LATE; i++)
-        add_part<ROWS>(sum, late->note[i][t] % ROWS_MOST, late->part[i][t]);
-    uint32_t seen = 0;
-    for (uint32_t i = from; waiting > LATE && i < to; i++)
-        for (uint32_t row = 0; row < ROWS; row++) {
-            float z[4];
-            draws.values(z, draws.number(t, i, row));
-            if (any_slow(z) && seen++ >= LATE)
-                add_part<ROWS>(
-                    sum, row,
-                    late_part<S, ROWS>(job, draws, here, t, i * ROWS_MOST + row));
+    for (bool more = true; more;) {
+        const late_items items = list_late(&work->list, late);
+        const uint16_t *item = work->list.item;
+        XB_ROLLED
+        for (uint32_t k = threadIdx.x; k < items.all; k += THREADS) {
+            const uint32_t t = item[k] % THREADS, bit = item[k] / THREADS;
+            work->part[k] =
+                late_part<S, ROWS>(job, draws, here, t, from + bit % 32, bit / 32);
         }
+        __syncthreads();
+        XB_ROLLED
+        for (uint32_t k = items.first; k < items.end; k++)
+            add_part<ROWS>(sum, item[k] / THREADS / 32, work->part[k]);
+        more = items.more;
+        __syncthreads();
+    }
 }
 
 /* A block's memory beside the table holds inputs while it multiplies, and sums
@@ -230,13 +216,12 @@ template <int ROWS> union fused_room {
 template <int ROWS>
 static __device__ __forceinline__ void load_inputs(float x[CHUNK][ROWS],
                                                    const xbc_fused &job,
-                                                   const place<ROWS> &here, int first,
-                                                   int end)
+                                                   const place<ROWS> &here, int first)
 {
     __syncthreads();
     for (int i = (int)threadIdx.x; i < CHUNK * ROWS; i += THREADS) {
         int r = i / CHUNK, k = first + i % CHUNK;
-        if (k < end) x[i % CHUNK][r] = here.x(job, r)[k];
+        if (k < here.end) x[i % CHUNK][r] = here.x(job, r)[k];
     }
     __syncthreads();
 }
@@ -266,97 +251,103 @@ template <class S, int ROWS> struct fused_memory {
     late_draws late;
 };
 
+/* The sums of a stretch, by threads. */
 template <class S, int ROWS>
-static __global__ void __launch_bounds__(THREADS, XBC_FUSED_BLOCKS)
-    fused_slice(const __grid_constant__ xbc_fused job,
-                const __grid_constant__ stream_keys keys, float *part, int64_t slices)
+static __device__ __forceinline__ void multiply(float sum[ROWS][4],
+                                                fused_memory<S, ROWS> *m,
+                                                const xbc_fused &job,
+                                                const fused_draws<S> &draws,
+                                                const place<ROWS> &here)
 {
-    XBC_DYNAMIC(memory);
-    fused_memory<S, ROWS> *m = (fused_memory<S, ROWS> *)(void *)memory;
-    if (threadIdx.x == 0) m->late.count = 0;
-    table_load<S>(m->table, job.source.at, job.negate ? -1.0f : 1.0f);
-    const place<ROWS> here(job, slices);
-    const fused_draws<S> draws(m->table, keys, job, here.begin, here.row0);
     const float *mu_at = job.mu + here.at, *sigma_at = job.sigma + here.at;
-    uint32_t counter = draws.number(threadIdx.x, 0, 0), waiting = 0, i = 0, shared = 0;
-    float sum[ROWS][4] = {};
+    uint32_t counter = draws.number(threadIdx.x, 0, 0), from = 0, late[ROWS] = {},
+             bit = 1;
     for (int first = here.begin; first < here.end; first += CHUNK) {
-        load_inputs<ROWS>(m->room.x, job, here, first, here.end);
-        for (int n = here.mine; n < CHUNK && first + n < here.end; n += INPUTS) {
+        load_inputs<ROWS>(m->room.x, job, here, first);
+        const int count = here.end - first < CHUNK ? here.end - first : CHUNK;
+        for (int n = here.mine; n < count; n += INPUTS) {
             float mu[4], sigma[4], x[ROWS];
             XB_UNROLLED
             for (int j = 0; j < 4; j++)
-                mu[j] = mu_at[LANES * j], sigma[j] = sigma_at[LANES * j];
+                mu[j] = load_once(mu_at + LANES * j),
+                sigma[j] = load_once(sigma_at + LANES * j);
             XB_UNROLLED
             for (int r = 0; r < ROWS; r++) x[r] = m->room.x[n][r];
-            use_draws<S, ROWS>(sum, draws, counter, &m->late, &waiting, i++, x, mu,
-                               sigma);
-            counter += INPUTS * draws.input_step;
+            use_draws<S, ROWS>(sum, late, bit, draws, counter, x, mu, sigma);
+            counter += INPUTS * draws.input_step, bit += bit;
             mu_at += INPUTS * job.out, sigma_at += INPUTS * job.out;
         }
-        if ((first - here.begin) % SHARE < SHARE - CHUNK && first + CHUNK < here.end)
-            continue;
-        add_late<S, ROWS>(sum, &m->late, waiting, job, draws, here, shared, i);
-        shared = i, waiting = 0;
-    }
-    __syncthreads(); /* sums take the inputs' place */
-    add_up<ROWS>(m->room.sum, sum, here);
-    for (int k = (int)threadIdx.x; k < ROWS * WIDTH; k += THREADS) {
-        float all = 0;
-        for (int n = 0; n < HALF; n++) all += m->room.sum[n][k];
-        int64_t row = here.row0 + k / WIDTH;
-        if (row < job.rows)
-            part[(blockIdx.z * job.rows + row) * job.out + blockIdx.x * WIDTH +
-                 k % WIDTH] = all;
+        const int done = first - here.begin + CHUNK;
+        if (done % SHARE != 0 && first + CHUNK < here.end) continue;
+        add_late<S, ROWS>(sum, &m->late, late, job, draws, here, from);
+        from = (uint32_t)(done / INPUTS), bit = 1;
     }
 }
 
-static __global__ void add_slices(float *y, const float *part, const float *bias,
-                                  int64_t n, int64_t slices)
+template <class S, int ROWS>
+static __global__ void __launch_bounds__(THREADS, XBC_FUSED_BLOCKS)
+    fused_stretches(const __grid_constant__ xbc_fused job,
+                    const __grid_constant__ stream_keys keys,
+                    const __grid_constant__ fused_line line)
 {
-    for
-        EACH(i, n)
-        {
-            float sum = bias ? bias[i] : 0;
-            for (int64_t s = 0; s < slices; s++) sum += part[s * n + i];
-            y[i] = sum;
+    XBC_DYNAMIC(memory);
+    fused_memory<S, ROWS> *m = (fused_memory<S, ROWS> *)(void *)memory;
+    table_load<S>(m->table, job.source.at, job.negate ? -1.0f : 1.0f);
+    const own_copy<S> own(m->table);
+    const int64_t stop = line.begin(blockIdx.x + 1);
+    for (int64_t step = line.begin(blockIdx.x); step < stop;) {
+        const place<ROWS> here(job, line, step, stop);
+        const fused_draws<S> draws(own, keys, job, here);
+        float sum[ROWS][4] = {};
+        multiply<S, ROWS>(sum, m, job, draws, here);
+        __syncthreads(); /* sums take the inputs' place */
+        add_up<ROWS>(m->room.sum, sum, here);
+        float *to = job.room + (here.tile + blockIdx.x) * ROWS * WIDTH;
+        for (int k = (int)threadIdx.x; k < ROWS * WIDTH; k += THREADS) {
+            float all = 0;
+            for (int n = 0; n < HALF; n++) all += m->room.sum[n][k];
+            to[k] = all;
         }
+        step += here.steps;
+    }
 }
 
-template <class S, int ROWS> static void launch_rows(const xbc_fused *job, int64_t slices)
+/* A block has a tile, whose stretches it adds. */
+template <int ROWS>
+static __global__ void __launch_bounds__(ROWS *WIDTH)
+    add_stretches(const __grid_constant__ xbc_fused job,
+                  const __grid_constant__ fused_line line)
+{
+    const int64_t tile = blockIdx.x, row = tile / line.wide * ROWS + threadIdx.x / WIDTH,
+                  i = row * job.out + tile % line.wide * WIDTH + threadIdx.x % WIDTH;
+    if (row >= job.rows) return;
+    const int64_t from = line.block_of(tile * line.steps),
+                  to = line.block_of((tile + 1) * line.steps - 1);
+    float sum = job.bias ? job.bias[i] : 0;
+    for (int64_t b = from; b <= to; b++)
+        sum += job.room[(tile + b) * ROWS * WIDTH + threadIdx.x];
+    job.y[i] = sum;
+}
+
+template <class S, int ROWS> static void launch_rows(const xbc_fused *job)
 {
     const size_t bytes = sizeof(fused_memory<S, ROWS>);
     static_assert(sizeof(fused_memory<S, ROWS>) <= XBC_SHARED_MOST,
                   "any GPU has room for this");
-    const dim3 blocks((unsigned)(job->out / WIDTH),
-                      (unsigned)quotient_up(job->rows, ROWS), (unsigned)slices);
-    XBC_LAUNCH_SHARED("multiplying draws", (fused_slice<S, ROWS>), blocks, THREADS, bytes,
-                      *job, keys_of(job->where), job->room, slices);
-}
-
-/* One launch takes as many rows as a grid has room for. */
-static void fused_rows(const xbc_fused *job)
-{
-    int64_t slices = slices_of(job->rows, job->in, job->out), n = job->rows * job->out;
-    for_shape(job->source, [&](auto shape) {
-        if (rows_together(job->rows) == 1)
-            launch_rows<decltype(shape), 1>(job, slices);
-        else
-            launch_rows<decltype(shape), ROWS_MOST>(job, slices);
-    });
-    XBC_LAUNCH("multiplying draws", add_slices, blocks_for(n), THREADS, job->y,
-               (const float *)job->room, job->bias, n, slices);
+    const fused_line line(job->rows, job->in, job->out);
+    XBC_LAUNCH_SHARED("multiplying draws", (fused_stretches<S, ROWS>),
+                      (unsigned)line.blocks, THREADS, bytes, *job, keys_of(job->where),
+                      line);
+    XBC_LAUNCH("multiplying draws", add_stretches<ROWS>, (unsigned)line.tiles,
+               ROWS * WIDTH, *job, line);
 }
 
 void xbc_fused_forward(const xbc_fused *job)
 {
-    const int64_t SOME = 1 << 15; /* a multiple of ROWS_MOST */
-    for (int64_t row = 0; row < job->rows; row += SOME) {
-        xbc_fused some = *job;
-        some.rows = job->rows - row < SOME ? job->rows - row : SOME;
-        some.first = job->first + row * job->in * job->out;
-        some.x = job->x + row * job->in, some.y = job->y + row * job->out;
-        if (job->bias) some.bias = job->bias + row * job->out;
-        fused_rows(&some);
-    }
+    for_shape(job->source, [&](auto shape) {
+        if (rows_together(job->rows) == 1)
+            launch_rows<decltype(shape), 1>(job);
+        else
+            launch_rows<decltype(shape), ROWS_MOST>(job);
+    });
 }

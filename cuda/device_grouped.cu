@@ -147,9 +147,10 @@ static __device__ __noinline__ float4 slow_weights(const own_copy<S> own,
                                                    uint32_t number, const float *sigma)
 {
     uint32_t word[4];
-    float value[4] = {};
+    float fast[4], value[4] = {};
     counter_words(word, keys, number);
-    each_slow<S>(own, word, [&](uint32_t w, unsigned j) {
+    fast_values<S>(fast, own, word);
+    each_slow(word, fast, [&](uint32_t w, unsigned j) {
         float z = slow_value(job.source.at, w);
         float v = sigma[LANES * j] * (job.negate ? -z : z);
         value[0] = j == 0 ? v : value[0], value[1] = j == 1 ? v : value[1];

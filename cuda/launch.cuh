@@ -66,6 +66,19 @@ static inline unsigned blocks_for(int64_t n)
     (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                \
      i += (int64_t)gridDim.x * blockDim.x)
 
+/* A number that no other thread of the block needs: it does not stay in the first-level
+ * cache, where others are. */
+static __device__ __forceinline__ float load_once(const float *p)
+{
+#if defined(__CUDA_ARCH__)
+    float v;
+    asm("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
+    return v;
+#else
+    return *p;
+#endif
+}
+
 /* i / n for i below 2^24, given n's divisor: 2^32 / n rounded up, or 0 if n is 1. */
 static __device__ __forceinline__ int divided(int i, uint32_t by)
 {

@@ -135,8 +135,7 @@ template <class S>
 static __device__ __forceinline__ float fast_value(const own_copy<S> &own, uint32_t word)
 {
     const float root = xb_table_root(word, S::columns);
-    int unused;
-    float column = xb_table_cell(&unused, root);
+    float column = floorf(root);   /* one instruction, of a unit that has time for it */
     const float r = root - column; /* exact */
     if (S::halves == 2 && word >> 31) column += (float)S::columns;
     __align__(16) float coef[2 * XB_ROW];
@@ -149,9 +148,28 @@ static __device__ __forceinline__ float fast_value(const own_copy<S> &own, uint3
     return xb_table_signed(xb_polynomial(coef, S::degree, r), word);
 }
 
+template <class S, int N>
+static __device__ __forceinline__ void fast_values(float (&value)[N],
+                                                   const own_copy<S> &own,
+                                                   const uint32_t (&word)[N])
+{
+    XB_UNROLLED
+    for (int j = 0; j < N; j++) value[j] = fast_value<S>(own, word[j]);
+}
+
+/* As xb_source_slow(), with the piece loaded by 16 bytes. */
 static __device__ __noinline__ float slow_value(const xb_draw_source *d, uint32_t word)
 {
-    return xb_source_slow(d, word);
+    xb_slow_place at = xb_source_place(d, word);
+    __align__(16) xb_piece piece;
+    static_assert(sizeof piece % sizeof(double2) == 0,
+                  "a piece is some pairs of doubles");
+    const double2 *from = (const double2 *)(const void *)at.piece;
+    double2 *to = (double2 *)(void *)&piece;
+    XB_UNROLLED
+    for (unsigned i = 0; i < sizeof piece / sizeof(double2); i++) to[i] = __ldg(from + i);
+    at.piece = &piece;
+    return xb_source_value(d, &at, word);
 }
 
 /* The same for any cell; `turn` is the value that the table was loaded with. */
@@ -210,20 +228,15 @@ template <int N> static __device__ __forceinline__ bool any_slow(const float (&v
 #define XBC_LATE(count) count
 #endif
 
-/* Counters with slow draws are put aside, and in the end threads make their slow draws
- * side by side: made one at a time, each would hold up the 31 other threads of its
- * warp. Calls f(word [j], j) for each word whose draw is slow; threads whose slow draws
- * have different places make them together. */
-template <class S, int N, class F>
-static __device__ __forceinline__ void each_slow(const own_copy<S> &own,
-                                                 const uint32_t (&word)[N], F f)
+/* Calls f(word [j], j) for each of N values that is slow; threads whose slow values have
+ * different places make them together. */
+template <int N, class F>
+static __device__ __forceinline__ void each_slow(const uint32_t (&word)[N],
+                                                 const float (&value)[N], F f)
 {
     unsigned left = 0;
     XB_UNROLLED
-    for (unsigned j = 0; j < N; j++) {
-        float v = fast_value<S>(own, word[j]);
-        left |= v != v ? 1u << j : 0;
-    }
+    for (unsigned j = 0; j < N; j++) left |= value[j] != value[j] ? 1u << j : 0;
     while (left) {
         const unsigned lowest = left & (0 - left);
         uint32_t w = word[0];
@@ -234,6 +247,25 @@ static __device__ __forceinline__ void each_slow(const own_copy<S> &own,
         f(w, at);
         left -= lowest;
     }
+}
+
+/* The four values of a counter, slow ones too. */
+template <class S>
+static __device__ __forceinline__ void counter_values(float (&z)[4],
+                                                      const own_copy<S> &own,
+                                                      const stream_keys &keys,
+                                                      uint32_t number,
+                                                      const xb_draw_source *d, float turn)
+{
+    uint32_t word[4];
+    counter_words(word, keys, number);
+    fast_values<S>(z, own, word);
+    each_slow(word, z, [&](uint32_t w, unsigned slow) {
+        const float v = turn * slow_value(d, w);
+        XB_UNROLLED
+        for (unsigned j = 0; j < 4; j++)
+            if (j == slow) z[j] = v;
+    });
 }
 
 /* Calls f(Shape) for the table's shape. */

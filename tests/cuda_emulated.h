@@ -28,6 +28,9 @@ struct __attribute__((aligned(16))) uint4 {
 struct __attribute__((aligned(8))) float2 {
     float x, y;
 };
+struct __attribute__((aligned(16))) double2 {
+    double x, y;
+};
 struct __attribute__((aligned(8))) uint2 {
     unsigned x, y;
 };
@@ -60,6 +63,9 @@ static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
     return before;
 }
 
+static inline int __popc(uint32_t v) { return __builtin_popcount(v); }
+static inline int __ffs(int v) { return __builtin_ffs(v); }
+template <class T> static inline T __ldg(const T *p) { return *p; }
 static inline uint32_t __umulhi(uint32_t a, uint32_t b)
 {
     return (uint32_t)((uint64_t)a * b >> 32);

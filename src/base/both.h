@@ -11,9 +11,11 @@
 #if defined(__CUDACC__)
 #define XB_BOTH static __host__ __device__ __forceinline__
 #define XB_UNROLLED _Pragma("unroll")
+#define XB_ROLLED _Pragma("unroll 1")
 #else
 #define XB_BOTH static inline
 #define XB_UNROLLED
+#define XB_ROLLED
 #endif
 
 /* a b + c, rounded once: the product is exact in double, and a sum in double whose last
