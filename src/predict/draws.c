@@ -239,9 +239,8 @@ static int64_t clamped(int64_t rows, int64_t least, int64_t most)
     return rows < least ? least : rows > most ? most : rows;
 }
 
-/* The number of rows for which a pass stays within its memory limit, judging by the
- * widest layer and the next. */
-static int64_t chunk_for(const xb_backend *b, const xb_net *net)
+/* The limit is judged by the widest layer and the next. */
+int64_t xb_chunk_rows(const xb_backend *b, const xb_net *net)
 {
     int64_t each = 2 * (int64_t)sizeof(float) * widest_of(net);
     return clamped((b->host ? CHUNK_BYTES : DEVICE_BYTES) / each, 1, CHUNK);
@@ -258,7 +257,7 @@ static void plan_rows(draw_job *job)
 {
     const xb_model *m = job->model;
     if (!is_small(m->net)) {
-        job->tile = job->chunk = chunk_for(job->backend, m->net);
+        job->tile = job->chunk = xb_chunk_rows(job->backend, m->net);
         return;
     }
     job->tile = tile_for(m->net);
@@ -436,66 +435,14 @@ static xb_status run_workers(xb_ctx *ctx, draw_job *job)
     return status;
 }
 
-/* (P3) The aleatoric standard deviation of every input, target by target, of one
- * member. */
-static xb_status noise_sd(xb_ctx *ctx, double *sd, const xb_model *m, const xb_rows *in,
-                          const char *backend)
-{
-    const int64_t n = in->n, targets = m->targets;
-    if (!m->noise_net) {
-        for (int64_t i = 0; i < n * targets; i++)
-            sd[i] = m->y_sd[i % targets] * exp(m->noise_log_sd[i % targets]);
-        return XB_OK;
-    }
-    xb_pass *pass = NULL;
-    xb_pass_options opt = xb_pass_options_default();
-    opt.backend = backend;
-    opt.batch = chunk_for(&xb_backend_host, m->noise_net);
-    opt.gradients = false;
-    const xb_weights weights = {m->noise_mu, NULL, m->noise_state, NULL};
-    float *x = xb_new(ctx, opt.batch * (m->features + targets), sizeof *x);
-    float *raw = x ? x + opt.batch * m->features : NULL;
-    xb_status status = x ? xb_pass_create(ctx, &pass, m->noise_net, &opt) : XB_E_MEMORY;
-    for (int64_t row = 0; row < n && status == XB_OK; row += opt.batch) {
-        int64_t rows = n - row < opt.batch ? n - row : opt.batch;
-        xb_model_take_rows(m, x, in, row, rows);
-        status =
-            xb_pass_forward(ctx, pass, raw, x, rows, &weights, NULL, XB_MODE_PREDICT);
-        for (int64_t i = 0; status == XB_OK && i < rows * targets; i++)
-            sd[row * targets + i] =
-                m->y_sd[i % targets] *
-                xb_sd_of(XB_SD_SOFTPLUS, m->noise_least, (double)raw[i]);
-    }
-    xb_pass_destroy(pass);
-    free(x);
-    return status;
-}
-
-xb_status xb_predict_noise_rows(xb_ctx *ctx, double *sd, const xb_model *model,
-                                const xb_rows *rows, const char *backend)
-{
-    const int64_t each = rows->n * model->targets;
-    for (int64_t i = 0; i < xb_model_member_count(model); i++)
-        XB_TRY(noise_sd(ctx, sd + i * each, xb_model_member_at(model, i), rows, backend));
-    return XB_OK;
-}
-
-void xb_noise_of_members(double *out, const double *sd, int64_t members, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) {
-        double square = 0;
-        for (int64_t m = 0; m < members; m++) square += sd[m * n + i] * sd[m * n + i];
-        out[i] = members > 1 ? sqrt(square / (double)members) : sd[i];
-    }
-}
-
 /* (P7) One standard deviation for all members together. */
 static xb_status joint_noise_sd(xb_ctx *ctx, double *sd, const draw_job *job)
 {
     const xb_model *m = job->model;
     const int64_t members = xb_model_member_count(m);
     const int64_t n = job->rows->n * xb_model_outputs(m);
-    if (members == 1) return noise_sd(ctx, sd, m, job->rows, job->opt->backend);
+    if (members == 1)
+        return xb_predict_noise_rows(ctx, sd, m, job->rows, job->opt->backend);
     double *each = xb_new(ctx, members * n, sizeof *each);
     if (!each) return XB_E_MEMORY;
     xb_status status = xb_predict_noise_rows(ctx, each, m, job->rows, job->opt->backend);

@@ -1,4 +1,4 @@
-/* draws.h: what draws.c hands to draws_together.c. */
+/* draws.h: what draws.c hands to draws_together.c, and shares with noise_sd.c. */
 #ifndef XB_PREDICT_DRAWS_H
 #define XB_PREDICT_DRAWS_H
 
@@ -23,5 +23,8 @@ typedef struct xb_draw_slab {
 /* Whether the backend makes many draws of this net at once. */
 bool xb_draws_together_suit(const xb_draw_slab *job);
 xb_status xb_draws_together(xb_ctx *ctx, const xb_draw_slab *job);
+
+/* The number of rows for which a pass stays within its memory limit. */
+int64_t xb_chunk_rows(const xb_backend *b, const xb_net *net);
 
 #endif
