@@ -46,15 +46,8 @@ static void *bring(const void *from, size_t bytes)
 
 static xbc_source source_of(const xb_sampler *s)
 {
-    const xb_draw_source *from = xb_sampler_source(s);
-    xb_draw_source *d = malloc(sizeof *d);
-    if (!d) stop("no memory");
-    memcpy(d, from, sizeof *d);
-    for (int h = 0; h < 2; h++)
-        d->half[h].piece = bring(from->half[h].piece, xb_pieces_bytes(from->half[h].n));
-    xbc_source source = {bring(d, sizeof *d), from->table.columns, from->table.degree,
-                         from->table.halves};
-    free(d);
+    xbc_source source;
+    if (!xbc_source_bring(&source, xb_sampler_source(s))) stop("no memory on the device");
     return source;
 }
 

@@ -109,7 +109,7 @@ enum { SOURCES = 8 }; /* sources that are kept on the device */
 
 typedef struct kept_source {
     uint64_t identity;
-    void *source, *piece[2];
+    xbc_source source; /* at: NULL if there is none */
 } kept_source;
 
 static kept_source kept[SOURCES];
@@ -117,52 +117,24 @@ static int oldest;
 
 static void forget(kept_source *k)
 {
-    xbc_release(k->source), xbc_release(k->piece[0]), xbc_release(k->piece[1]);
-    *k = (kept_source){0};
-}
-
-static void *bring(const void *from, size_t bytes)
-{
-    void *to = xbc_take(bytes);
-    if (to) xbc_put(to, from, bytes);
-    return to;
-}
-
-/* A copy whose pieces are the device's too. */
-static bool keep(kept_source *k, const xb_draw_source *from)
-{
-    xb_draw_source *d = malloc(sizeof *d);
-    if (!d) return false;
-    memcpy(d, from, sizeof *d);
-    for (int h = 0; h < (from->symmetric ? 1 : 2); h++) {
-        size_t bytes = xb_pieces_bytes(from->half[h].n);
-        k->piece[h] = d->half[h].piece = bring(from->half[h].piece, bytes);
-    }
-    if (from->symmetric) d->half[1].piece = d->half[0].piece;
-    k->source = bring(d, sizeof *d);
-    k->identity = from->identity;
-    free(d);
-    return k->source && k->piece[0] && (from->symmetric || k->piece[1]);
-}
-
-static kept_source *kept_of(const xb_draw_source *from)
-{
-    for (int i = 0; i < SOURCES; i++)
-        if (kept[i].source && kept[i].identity == from->identity) return &kept[i];
-    kept_source *k = &kept[oldest];
-    oldest = (oldest + 1) % SOURCES;
-    forget(k);
-    if (keep(k, from)) return k;
-    forget(k);
-    xbc_fail("taking memory for a law's tables");
-    return k;
+    xbc_source_leave(&k->source);
+    k->identity = 0;
 }
 
 xbc_source xbc_source_of(const xb_sampler *sampler)
 {
     const xb_draw_source *from = xbc_host->source(sampler);
-    return (xbc_source){kept_of(from)->source, from->table.columns, from->table.degree,
-                        from->table.halves};
+    for (int i = 0; i < SOURCES; i++)
+        if (kept[i].source.at && kept[i].identity == from->identity)
+            return kept[i].source;
+    kept_source *k = &kept[oldest];
+    oldest = (oldest + 1) % SOURCES;
+    forget(k);
+    if (xbc_source_bring(&k->source, from))
+        k->identity = from->identity;
+    else
+        xbc_fail("taking memory for a law's tables");
+    return k->source;
 }
 
 /* ---- the object */

@@ -131,8 +131,11 @@ static bool reads_noise(xbc_steps *job, const xb_many_steps *s)
     if (job->noisy && !job->local && s->estimator != XB_ESTIMATOR_SHARED) return false;
     if (!job->local) return true;
     const xb_draw_source *from = xbc_host->source(s->sampler);
-    const xbc_source source = {NULL, from->table.columns, from->table.degree,
-                               from->table.halves};
+    const xbc_source source = {
+        .columns = from->table.columns,
+        .degree = from->table.degree,
+        .halves = from->table.halves,
+    };
     return xbc_steps_draws(&source);
 }
 

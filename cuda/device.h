@@ -46,11 +46,27 @@ void xbc_gather(void *to, const void *from, const int32_t *row, int64_t rows,
 
 /* ---- draws (device_draw.cu) */
 
+/* Neighbouring pieces of a half, those that most of its slow draws need, and their ends,
+ * side by side; kernels keep a copy in shared memory. */
+enum { XBC_NEAR = 16 };
+typedef struct xbc_near {
+    xb_affine affine;
+    double before; /* the end of the piece before them */
+    double end[XBC_NEAR];
+    xb_piece piece[XBC_NEAR];
+} xbc_near;
+
 /* A law's draws: its source on the device, and the shape of the table on the host. */
 typedef struct xbc_source {
     const xb_draw_source *at;
     int columns, degree, halves;
+    const xbc_near *near; /* [halves], on the device */
 } xbc_source;
+
+/* (device_source.cu) Copies a source to the device; false if memory has run out. The
+ * copy's memory is one block, at `at`. */
+bool xbc_source_bring(xbc_source *to, const xb_draw_source *from);
+void xbc_source_leave(xbc_source *source);
 
 /* (N7) Elements first .. first + count - 1 of a stream, in panels of `size`: element i
  * of panel p goes to out[p * stride + i], as z itself and as mu + sigma z; NULL: not

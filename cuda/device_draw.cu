@@ -102,7 +102,9 @@ static __device__ __forceinline__ void pair_words(uint32_t word[8],
 
 /* The slow draws of two counters. */
 template <class S, bool Z, bool THETA>
-static __device__ __noinline__ void draw_late(const own_copy<S> own, const xbc_draws &job,
+static __device__ __noinline__ void draw_late(const own_copy<S> own,
+                                              const near_pieces<S> *near,
+                                              const xbc_draws &job,
                                               const stream_keys &keys, int64_t counter)
 {
     const draw_place<Z, THETA> to(job, counter);
@@ -111,7 +113,7 @@ static __device__ __noinline__ void draw_late(const own_copy<S> own, const xbc_d
     pair_words(word, keys, (uint32_t)counter);
     fast_values<S>(value, own, word);
     each_slow(word, value, [&](uint32_t w, unsigned j) {
-        const float v = slow_value(job.source.at, w);
+        const float v = near_value<S>(near, job.source.at, w);
         to.put((int)(16 * (j % 4) + j / 4), job.negate ? -v : v);
     });
 }
@@ -139,13 +141,15 @@ static __device__ __forceinline__ bool draw_pair(const own_copy<S> &own,
 
 /* The counters beyond the last whole tile. */
 template <class S, bool Z, bool THETA>
-static __device__ __noinline__ void draw_rest(const own_copy<S> own, const xbc_draws &job,
+static __device__ __noinline__ void draw_rest(const own_copy<S> own,
+                                              const near_pieces<S> *near,
+                                              const xbc_draws &job,
                                               const stream_keys &keys, int64_t first,
                                               int64_t end)
 {
     for (int64_t c = first + 2 * (int64_t)threadIdx.x; c < end; c += TILE)
         if (draw_pair<S>(own, keys, draw_place<Z, THETA>(job, c), (uint32_t)c))
-            draw_late<S, Z, THETA>(own, job, keys, c);
+            draw_late<S, Z, THETA>(own, near, job, keys, c);
 }
 
 /* Sets a bit: one instruction under a condition, where the compiler uses two. */
@@ -170,6 +174,8 @@ static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
     __shared__ __align__(16) float table[S::floats];
     __shared__ uint32_t note[NOTES][THREADS];
     __shared__ late_list list;
+    __shared__ near_pieces<S> near;
+    near_load<S>(&near, job.source);
     table_load<S>(table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(table);
     const uint32_t rounds = run.rounds();
@@ -186,8 +192,8 @@ static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
         note[k][threadIdx.x] = slow;
     }
     if (blockIdx.x == run.tiles % gridDim.x)
-        draw_rest<S, Z, THETA>(own, job, keys, run.begin + (int64_t)run.tiles * TILE,
-                               end);
+        draw_rest<S, Z, THETA>(own, &near, job, keys,
+                               run.begin + (int64_t)run.tiles * TILE, end);
     uint32_t late[NOTES];
     for (int k = 0; k < NOTES; k++) late[k] = note[k][threadIdx.x];
     for (bool more = true; more; __syncthreads()) {
@@ -195,7 +201,7 @@ static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
         XB_ROLLED
         for (uint32_t i = threadIdx.x; i < items.all; i += THREADS) {
             const uint32_t t = list.item[i] % THREADS, round = list.item[i] / THREADS;
-            draw_late<S, Z, THETA>(own, job, keys, run.counter(t, round));
+            draw_late<S, Z, THETA>(own, &near, job, keys, run.counter(t, round));
         }
         more = items.more;
     }
@@ -361,18 +367,25 @@ void xbc_signs(float *sign, const xb_stream *where, int64_t first, int64_t count
                    keys_of(*where), first, count, c.begin, c.count);
 }
 
+/* A slow draw counts wrong if its two ways differ. */
 template <class S>
 static __global__ void __launch_bounds__(THREADS)
-    check_words(uint64_t *sum, const xb_draw_source *d, uint32_t first)
+    check_words(uint64_t *sum, const __grid_constant__ xbc_source source, uint32_t first)
 {
     __shared__ __align__(16) float table[S::floats];
+    __shared__ near_pieces<S> near;
     __shared__ uint64_t part[THREADS];
-    table_load<S>(table, d, 1);
+    near_load<S>(&near, source);
+    table_load<S>(table, source.at, 1);
     const own_copy<S> own(table);
     uint32_t from = first + blockIdx.x * XBC_CHECK_WORDS;
     uint64_t mine = 0;
     for (unsigned i = threadIdx.x; i < XBC_CHECK_WORDS; i += THREADS) {
-        float z = value_of<S>(own, d, 1, from + i);
+        float z = fast_value<S>(own, from + i);
+        if (z != z) {
+            z = near_value<S>(&near, source.at, from + i);
+            mine += z != slow_value(source.at, from + i);
+        }
         uint32_t bits;
         memcpy(&bits, &z, sizeof bits);
         mine += xbc_check_term(from + i, bits);
@@ -388,6 +401,6 @@ void xbc_check_words(uint64_t *sum, const xbc_source *source, uint32_t first, in
 {
     for_shape(*source, [&](auto shape) {
         XBC_LAUNCH("checking draws", check_words<decltype(shape)>, (unsigned)chunks,
-                   THREADS, sum, source->at, first);
+                   THREADS, sum, *source, first);
     });
 }

@@ -13,12 +13,12 @@
  * the block's sums: those of the warps, and what was left out, in the order of the
  * threads. */
 #include "grouped.cuh"
-#include "table.cuh"
+#include "late.cuh"
 #include "tensor.cuh"
 
 enum { WIDTH = 64, LANES = 16, WARPS = THREADS / 32, WORDS = 4, TILES = WIDTH / 8 };
 enum { SLICE_LEAST = 8 };    /* steps of a slice */
-enum { LATE = XBC_LATE(8) }; /* notes of a thread; the rest is found again */
+enum { LATE = XBC_LATE(7) }; /* notes of a thread; the rest is found again */
 enum { PAIR = 2 };           /* neighbours: inputs, or counters */
 
 /* The number of fragments of 16 rows of a group. */
@@ -33,17 +33,18 @@ struct few_stage {
 };
 
 /* Stages while the block multiplies, and then the sums of 16 rows and slow draws. */
-union few_room {
+template <class S> union few_room {
     few_stage stage[WARPS][STAGES];
     struct {
         float sum[WARPS][16][WIDTH];
         float4 part[LATE][THREADS]; /* what note [i][t] adds to four weights */
+        near_pieces<S> near;
     } end;
 };
 
 template <class S> struct few_memory {
     float table[S::floats];
-    few_room room;
+    few_room<S> room;
     uint32_t note[LATE + 1][THREADS]; /* a thread's steps before * 8 + place in the step;
                                          the last one is for those without room */
     uint16_t list[LATE * THREADS];    /* all notes, as i * THREADS + t */
@@ -282,18 +283,16 @@ static __device__ __noinline__ void find_again(M *m, const own_copy<S> own,
 
 /* sigma times the draws that thread t left out and noted. */
 template <class S>
-static __device__ __noinline__ float4 late_part(const own_copy<S> own,
-                                                const xbc_grouped &job,
-                                                const stream_keys &keys,
-                                                const few_place &here, uint32_t t,
-                                                uint32_t note)
+static __device__ __noinline__ float4
+late_part(const own_copy<S> own, const near_pieces<S> *near, const xbc_grouped &job,
+          const stream_keys &keys, const few_place &here, uint32_t t, uint32_t note)
 {
     const int input = here.step_of(t, note) * STEP + input_at(t, note),
               output = output_at(t, note % 8);
     const float *sigma = job.sigma + here.weight(job, input, output);
     float z[WORDS];
-    counter_values<S>(z, own, keys, here.counter(input, output), job.source.at,
-                      job.negate ? -1.0f : 1.0f);
+    counter_values<S>(z, own, keys, here.counter(input, output), near, job.source,
+                      job.negate);
     return float4{sigma[0] * z[0], sigma[LANES] * z[1], sigma[2 * LANES] * z[2],
                   sigma[3 * LANES] * z[3]};
 }
@@ -335,7 +334,8 @@ static __device__ __forceinline__ void share_late(M *m, const own_copy<S> &own,
     __syncthreads();
     for (uint32_t n = threadIdx.x; n < m->count; n += THREADS) {
         const uint32_t i = m->list[n] / THREADS, t = m->list[n] % THREADS;
-        m->room.end.part[i][t] = late_part<S>(own, job, keys, here, t, m->note[i][t]);
+        m->room.end.part[i][t] =
+            late_part<S>(own, &m->room.end.near, job, keys, here, t, m->note[i][t]);
     }
     list_by_lane(m, mine);
     __syncthreads();
@@ -392,6 +392,7 @@ static __global__ void __launch_bounds__(THREADS, MT == 1 ? 2 : 1)
     M *m = (M *)(void *)memory;
     const few_place here(job, slices);
     if (here.rows <= 0) return; /* the whole block */
+    near_load<S>(&m->room.end.near, job.source);
     table_load<S>(m->table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(m->table);
     float sum[MT][TILES][4] = {};
@@ -422,6 +423,7 @@ static __global__ void __launch_bounds__(THREADS, MT == 1 ? 2 : 1)
     for (uint32_t first = 0; first == 0 || m->more; first += LATE) {
         __syncthreads();
         if (threadIdx.x == 0) m->count = 0, m->more = 0;
+        if (first == 0) near_load<S>(&m->room.end.near, job.source);
         if (first > 0 && waiting > first) find_again<S>(m, own, keys, here, first);
         __syncthreads();
         if (waiting > first + LATE) m->more = 1;

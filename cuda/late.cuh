@@ -1,10 +1,61 @@
-/* late.cuh: what threads put aside because some of its draws are slow. Made at once, a
- * slow draw would hold up the 31 other threads of its warp; so a thread notes a bit, and
- * later the block's threads share the work that all of them have noted. */
+/* late.cuh: slow draws of a block. Made at once, one would hold up the 31 other threads
+ * of its warp; so a thread puts it aside and notes a bit, and later the block's threads
+ * share the work that all of them have noted. The pieces that most of them need are in
+ * shared memory, since each step of the way to a piece waits for the one before. */
 #ifndef XBC_LATE_CUH
 #define XBC_LATE_CUH
 
-#include "launch.cuh"
+#include "table.cuh"
+
+template <class S> struct near_pieces {
+    xbc_near half[S::halves];
+};
+
+/* Synchronise afterwards. */
+template <class S>
+static __device__ __forceinline__ void near_load(near_pieces<S> *to,
+                                                 const xbc_source &source)
+{
+    static_assert(sizeof(xbc_near) % sizeof(double2) == 0, "some pairs of doubles");
+    const double2 *from = (const double2 *)(const void *)source.near;
+    double2 *at = (double2 *)(void *)to;
+    for (unsigned i = threadIdx.x; i < sizeof *to / sizeof *at; i += blockDim.x)
+        at[i] = __ldg(from + i);
+}
+
+/* As slow_value(). */
+template <class S>
+static __device__ __noinline__ float near_value(const near_pieces<S> *near,
+                                                const xb_draw_source *d, uint32_t word)
+{
+    const double s = sqrt(2 * xb_word_mass(word));
+    const xbc_near *n = &near->half[S::halves == 2 ? word >> 31 : 0];
+    if (!(s > n->before && s <= n->end[XBC_NEAR - 1])) return slow_value(d, word);
+    int i = 0; /* the number of ends below s */
+    XB_UNROLLED
+    for (int half = XBC_NEAR / 2; half > 0; half /= 2)
+        i += n->end[i + half - 1] < s ? half : 0;
+    const xb_piece *piece = &n->piece[i];
+    const double x = piece->origin + xb_piece_value(piece, s);
+    return (float)xb_affine_draw(&n->affine, x, S::halves == 1 && word >> 31);
+}
+
+/* The four values of a counter, slow ones too. */
+template <class S>
+static __device__ __forceinline__ void counter_values(
+    float (&z)[4], const own_copy<S> &own, const stream_keys &keys, uint32_t number,
+    const near_pieces<S> *near, const xbc_source &source, bool negate)
+{
+    uint32_t word[4];
+    counter_words(word, keys, number);
+    fast_values<S>(z, own, word);
+    each_slow(word, z, [&](uint32_t w, unsigned slow) {
+        const float v = near_value<S>(near, source.at, w);
+        XB_UNROLLED
+        for (unsigned j = 0; j < 4; j++)
+            if (j == slow) z[j] = negate ? -v : v;
+    });
+}
 
 /* The emulation has room for one, so that tests cover lists that are full. */
 #if defined(XB_EMULATED)

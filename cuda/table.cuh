@@ -249,25 +249,6 @@ static __device__ __forceinline__ void each_slow(const uint32_t (&word)[N],
     }
 }
 
-/* The four values of a counter, slow ones too. */
-template <class S>
-static __device__ __forceinline__ void counter_values(float (&z)[4],
-                                                      const own_copy<S> &own,
-                                                      const stream_keys &keys,
-                                                      uint32_t number,
-                                                      const xb_draw_source *d, float turn)
-{
-    uint32_t word[4];
-    counter_words(word, keys, number);
-    fast_values<S>(z, own, word);
-    each_slow(word, z, [&](uint32_t w, unsigned slow) {
-        const float v = turn * slow_value(d, w);
-        XB_UNROLLED
-        for (unsigned j = 0; j < 4; j++)
-            if (j == slow) z[j] = v;
-    });
-}
-
 /* Calls f(Shape) for the table's shape. */
 template <int HALVES, class F> static void for_degree(const xbc_source &source, F f)
 {

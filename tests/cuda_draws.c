@@ -20,12 +20,6 @@ static void sound(void)
     if (xbc_error()) fail_msg("%s", xbc_error());
 }
 
-/* A source and its pieces, on the device. */
-typedef struct there {
-    xbc_source source;
-    void *memory, *piece[2];
-} there;
-
 static void *bring(const void *from, size_t bytes)
 {
     void *to = xbc_take(bytes);
@@ -34,26 +28,11 @@ static void *bring(const void *from, size_t bytes)
     return to;
 }
 
-static there bring_source(const xb_sampler *s)
+static xbc_source bring_source(const xb_sampler *s)
 {
-    const xb_draw_source *from = xb_sampler_source(s);
-    xb_draw_source *d = malloc(sizeof *d);
-    assert_non_null(d);
-    memcpy(d, from, sizeof *d);
-    there t = {{NULL, from->table.columns, from->table.degree, from->table.halves},
-               NULL,
-               {NULL, NULL}};
-    for (int h = 0; h < 2; h++)
-        d->half[h].piece = t.piece[h] =
-            bring(from->half[h].piece, xb_pieces_bytes(from->half[h].n));
-    t.source.at = t.memory = bring(d, sizeof *d);
-    free(d);
-    return t;
-}
-
-static void leave_source(there *t)
-{
-    xbc_release(t->memory), xbc_release(t->piece[0]), xbc_release(t->piece[1]);
+    xbc_source source;
+    assert_true(xbc_source_bring(&source, xb_sampler_source(s)));
+    return source;
 }
 
 static xb_law *skewed_law(xb_ctx *ctx)
@@ -107,11 +86,11 @@ static void sum_chunk(void *arg, int64_t chunk)
 static void check_words(xb_ctx *ctx, int law, uint32_t first, int chunks)
 {
     xb_sampler *s = sampler_of(ctx, law);
-    there t = bring_source(s);
+    xbc_source source = bring_source(s);
     size_t bytes = (size_t)chunks * sizeof(uint64_t);
     uint64_t *device = xbc_take(bytes), *got = malloc(bytes), *want = malloc(bytes);
     assert_true(device && got && want);
-    xbc_check_words(device, &t.source, first, chunks);
+    xbc_check_words(device, &source, first, chunks);
     word_check job = {s, want, first};
     xb_parallel_for(ctx, chunks, sum_chunk, &job);
     xbc_get(got, device, bytes);
@@ -122,7 +101,7 @@ static void check_words(xb_ctx *ctx, int law, uint32_t first, int chunks)
                      first + (uint32_t)i * XBC_CHECK_WORDS);
     free(got), free(want);
     xbc_release(device);
-    leave_source(&t);
+    xbc_source_leave(&source);
     xb_sampler_destroy(s);
 }
 
@@ -163,12 +142,12 @@ static void any_part_of_a_stream_has_the_cpus_bytes(void **state)
     open_device();
     for (int law = 0; law < LAWS; law++) {
         xb_sampler *s = sampler_of(ctx, law);
-        there t = bring_source(s);
+        xbc_source source = bring_source(s);
         static float want[SIZE * PANELS], got[STRIDE * PANELS], sum[STRIDE * PANELS];
         static float mu[SIZE], sigma[SIZE];
         for (int i = 0; i < SIZE; i++)
             mu[i] = 0.1f * (float)i, sigma[i] = 1.0f / (float)(i + 1);
-        xbc_draws job = {.source = t.source,
+        xbc_draws job = {.source = source,
                          .where = {xb_key_make(3, XB_PURPOSE_TEST), 5, 7, 9},
                          .first = FIRST,
                          .count = SIZE * PANELS,
@@ -212,7 +191,7 @@ static void any_part_of_a_stream_has_the_cpus_bytes(void **state)
                             sum[i] == wide[i] + wide[i] * -want[i]);
         }
         xbc_release(theta), free(wide);
-        leave_source(&t);
+        xbc_source_leave(&source);
         xb_sampler_destroy(s);
     }
     xb_ctx_destroy(ctx);
@@ -227,11 +206,11 @@ static void long_runs_have_the_cpus_bytes(void **state)
     open_device();
     for (int law = 0; law < 2; law++) {
         xb_sampler *s = sampler_of(ctx, law);
-        there t = bring_source(s);
+        xbc_source source = bring_source(s);
         float *want = malloc(LONG * sizeof *want), *z = malloc(LONG * sizeof *z),
               *theta = malloc(LONG * sizeof *theta), *mu = numbers(LONG, 0.4);
         assert_true(want && z && theta);
-        xbc_draws job = {.source = t.source,
+        xbc_draws job = {.source = source,
                          .where = {xb_key_make(4, XB_PURPOSE_TEST), 1, 2, 3},
                          .first = 128,
                          .count = LONG,
@@ -253,7 +232,7 @@ static void long_runs_have_the_cpus_bytes(void **state)
         }
         free(want), free(z), free(theta), free(mu);
         xbc_release(job.z), xbc_release(job.theta);
-        leave_source(&t);
+        xbc_source_leave(&source);
         xb_sampler_destroy(s);
     }
     xb_ctx_destroy(ctx);
@@ -264,7 +243,7 @@ static void long_runs_have_the_cpus_bytes(void **state)
 static void check_fused(xb_ctx *ctx, int law, int64_t rows, int64_t in, int64_t out)
 {
     xb_sampler *s = sampler_of(ctx, law);
-    there t = bring_source(s);
+    xbc_source source = bring_source(s);
     int64_t size = in * out;
     float *x = calloc((size_t)(rows * in), sizeof *x),
           *mu = calloc((size_t)size, sizeof *mu);
@@ -276,7 +255,7 @@ static void check_fused(xb_ctx *ctx, int law, int64_t rows, int64_t in, int64_t 
     for (int64_t i = 0; i < rows * in; i++) x[i] = (float)sin(0.7 * (double)i);
     for (int64_t i = 0; i < size; i++)
         mu[i] = (float)cos(0.3 * (double)i), sigma[i] = 0.1f + 0.01f * (float)(i % 37);
-    xbc_fused job = {.source = t.source,
+    xbc_fused job = {.source = source,
                      .where = {xb_key_make(8, XB_PURPOSE_TEST), 1, 2, 3},
                      .first = 3 * size,
                      .rows = rows,
@@ -308,7 +287,7 @@ static void check_fused(xb_ctx *ctx, int law, int64_t rows, int64_t in, int64_t 
     }
     float *all[] = {x, mu, sigma, z, y[0], y[1]};
     for (int i = 0; i < XB_COUNT(all); i++) free(all[i]);
-    leave_source(&t);
+    xbc_source_leave(&source);
     xb_sampler_destroy(s);
 }
 
@@ -327,7 +306,7 @@ static void check_grouped_as(xb_ctx *ctx, int law, int64_t rows, int64_t group,
                              int64_t skip, int64_t in, int64_t out, bool wide)
 {
     xb_sampler *s = sampler_of(ctx, law);
-    there t = bring_source(s);
+    xbc_source source = bring_source(s);
     /* mu does not always begin at a place where several numbers can be read at once */
     int64_t size = in * out, groups = (skip + rows - 1) / group + 1, shift = out == 64;
     float *x = numbers(rows * in, 0.7), *before = numbers(shift + size, 0.3),
@@ -337,7 +316,7 @@ static void check_grouped_as(xb_ctx *ctx, int law, int64_t rows, int64_t group,
     for (int64_t i = 0; i < size; i++) sigma[i] = fabsf(sigma[i]);
     size_t bytes = (size_t)(rows * out) * sizeof *x;
     xbc_grouped job = {
-        .source = t.source,
+        .source = source,
         .where = {xb_key_make(8, XB_PURPOSE_TEST), 1, 2, 3},
         .first = 3 * size,
         .negate = law == 1,
@@ -380,7 +359,7 @@ static void check_grouped_as(xb_ctx *ctx, int law, int64_t rows, int64_t group,
     float *all[] = {x, before, sigma, bias, z, y[0], y[1]};
     for (int i = 0; i < XB_COUNT(all); i++) free(all[i]);
     xbc_release(job.y), xbc_release(job.room);
-    leave_source(&t);
+    xbc_source_leave(&source);
     xb_sampler_destroy(s);
 }
 
@@ -513,12 +492,12 @@ static void many_draws_at_once_are_right(void **state)
     xb_ctx *ctx = test_ctx();
     open_device();
     xb_sampler *s = sampler_of(ctx, 0);
-    there t = bring_source(s);
+    xbc_source source = bring_source(s);
     float *mu = numbers(PARAMS, 0.3), *sigma = numbers(PARAMS, 0.11),
           *x = numbers(MANY_ROWS * IN, 0.7);
     for (int i = 0; i < PARAMS; i++) sigma[i] = fabsf(sigma[i]);
     static float y[MANY][MANY_ROWS][OUT];
-    xbc_many job = {.source = t.source,
+    xbc_many job = {.source = source,
                     .where = {xb_key_make(8, XB_PURPOSE_TEST), 0, 4, 3},
                     .antithetic = true,
                     .rows = MANY_ROWS,
@@ -562,7 +541,7 @@ static void many_draws_at_once_are_right(void **state)
         }
     }
     free(mu), free(sigma), free(x);
-    leave_source(&t);
+    xbc_source_leave(&source);
     xb_sampler_destroy(s);
     xb_ctx_destroy(ctx);
 }

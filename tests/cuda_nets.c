@@ -455,19 +455,10 @@ static void check_small(const xbc_source *source, int in, int width, int out,
     xbc_release(job.y), xbc_release(job.theta);
 }
 
-/* A symmetric law's, with its pieces. */
 static xbc_source source_there(const xb_sampler *s)
 {
-    const xb_draw_source *from = xb_sampler_source(s);
-    xb_draw_source *d = malloc(sizeof *d);
-    assert_non_null(d);
-    memcpy(d, from, sizeof *d);
-    d->half[0].piece = d->half[1].piece =
-        bring(from->half[0].piece, xb_pieces_bytes(from->half[0].n));
-    const xbc_source source = {bring(d, sizeof *d), from->table.columns,
-                               from->table.degree, from->table.halves};
-    assert_true(from->symmetric);
-    free(d);
+    xbc_source source;
+    assert_true(xbc_source_bring(&source, xb_sampler_source(s)));
     return source;
 }
 

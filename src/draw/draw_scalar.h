@@ -202,10 +202,14 @@ typedef struct xb_draw_source {
     xb_draw_table table;
 } xb_draw_source;
 
-/* The mirror image of a symmetric law's lower half is its upper one. */
+/* The draw at x; the mirror image of a symmetric law's lower half is its upper one. */
+XB_BOTH double xb_affine_draw(const xb_affine *a, double x, bool mirrored)
+{
+    return ((mirrored ? -x : x) - a->shift) * a->inverse;
+}
 XB_BOTH double xb_source_standardised(const xb_draw_source *d, double x, bool upper)
 {
-    return ((d->symmetric && upper ? -x : x) - d->affine.shift) * d->affine.inverse;
+    return xb_affine_draw(&d->affine, x, d->symmetric && upper);
 }
 
 /* The slow path for one word, in two steps: its place, */
