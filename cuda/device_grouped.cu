@@ -398,6 +398,7 @@ static __global__ void add_grouped(float *y, const float *part, const float *bia
                                    int64_t n, int64_t slices, int64_t out, int64_t group,
                                    int64_t skip)
 {
+    previous_done();
     for
         EACH(i, n / 4)
         {
@@ -459,6 +460,11 @@ void xbc_grouped_forward(const xbc_grouped *job)
     const float *part = wide  ? xbc_wide_product(job, slices)
                         : few ? xbc_few_product(job, slices)
                               : plain_product(job, slices);
-    XBC_LAUNCH("multiplying draws", add_grouped, blocks_for(n / 4), THREADS, job->y, part,
-               job->bias, n, slices, job->out, job->group, job->skip);
+    if (wide)
+        XBC_LAUNCH_EARLY("multiplying draws", add_grouped, blocks_for(n / 4), THREADS, 0,
+                         job->y, part, job->bias, n, slices, job->out, job->group,
+                         job->skip);
+    else
+        XBC_LAUNCH("multiplying draws", add_grouped, blocks_for(n / 4), THREADS, job->y,
+                   part, job->bias, n, slices, job->out, job->group, job->skip);
 }

@@ -360,6 +360,7 @@ static __device__ __forceinline__ void consume(R *room, const xbc_grouped &job,
     XB_UNROLLED
     for (int t = 0; t < tiles * parts; t++) XB_UNROLLED
     for (int i = 0; i < each / 2; i++) sum[t][i] = 0;
+    previous_done(); /* x is split; the weights did not wait for that */
     for (int s = 0; s + 1 < R::x_stages; s++) fetch_inputs(room, image, here, s);
     for (int s = 0; s < here.stages; s++) {
         const int w = s % R::w_stages, x = s % R::x_stages;
@@ -400,6 +401,7 @@ static __global__ void __launch_bounds__((wide_room<S, N>::threads), 1)
     const wide_place here(job, slices, N);
     const int64_t all = (job.in + DEEP - 1) / DEEP;
     const char *image = images + blockIdx.y * all * (int64_t)sizeof room->x[0];
+    next_may_start();
     if (here.rows <= 0) return; /* the whole block */
     if (threadIdx.x == 0) start_barriers(room);
     table_load<S, R::threads>(room->table, job.source.at, job.negate ? -1.0f : 1.0f);
@@ -425,6 +427,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x,
                   all = (job.in + DEEP - 1) / DEEP;
+    next_may_start();
     if (i >= count) return;
     const int64_t row = i % n, eight = i / n % (DEEP / 8),
                   stage = i / n / (DEEP / 8) % all, block = i / n / (DEEP / 8) / all;
@@ -499,9 +502,9 @@ template <class S, int N> static void launch_as(const xbc_grouped *job, int64_t 
     const dim3 blocks((unsigned)(job->out / OUTPUTS),
                       (unsigned)blocks_of(job->groups, job->group), (unsigned)slices);
     const int64_t words = xbc_wide_words(job->groups, job->group, job->in);
-    XBC_LAUNCH_SHARED("multiplying draws", (wide_product<S, N>), blocks,
-                      (unsigned)R::threads, sizeof(R), *job, keys_of(job->where),
-                      (const char *)(void *)job->room, job->room + words, slices);
+    XBC_LAUNCH_EARLY("multiplying draws", (wide_product<S, N>), blocks,
+                     (unsigned)R::threads, sizeof(R), *job, keys_of(job->where),
+                     (const char *)(void *)job->room, job->room + words, slices);
 }
 
 template <class S> static void launch_rows(const xbc_grouped *job, int64_t slices)

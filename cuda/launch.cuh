@@ -13,6 +13,35 @@
 #define XBC_START_ON(kernel, blocks, threads, bytes, stream, ...)                        \
     kernel<<<blocks, threads, bytes, stream>>>(__VA_ARGS__)
 #define XBC_DYNAMIC(name) extern __shared__ __align__(16) float name[]
+/* XBC_START_EARLY starts a kernel, on Hopper GPUs alone, as soon as all blocks of the one
+ * before it have called next_may_start() or ended, and leave room. The kernel calls
+ * previous_done() before it reads what that one writes, or writes what that one reads. */
+#define XBC_START_EARLY(kernel, blocks, threads, bytes, ...)                             \
+    start_early(kernel, blocks, threads, bytes, __VA_ARGS__)
+template <class... P, class... A>
+static void start_early(void (*kernel)(P...), dim3 blocks, unsigned threads, size_t bytes,
+                        const A &...given)
+{
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t how = {};
+    how.gridDim = blocks, how.blockDim = dim3(threads), how.dynamicSmemBytes = bytes;
+    how.attrs = &early, how.numAttrs = 1;
+    cudaLaunchKernelEx(&how, kernel, given...);
+}
+static __device__ __forceinline__ void next_may_start(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+static __device__ __forceinline__ void previous_done(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 #endif
 
 #include "device.h"
@@ -25,25 +54,41 @@ enum { XBC_SHARED_MOST = 99 << 10 };
 bool xbc_good(cudaError_t status, const char *what);
 bool xbc_sound(void);
 
-#define XBC_LAUNCH(name, kernel, blocks, threads, ...)                                   \
+/* A launch by one of the macros above. */
+#define XBC_LAUNCH_BY(start, name)                                                       \
     do {                                                                                 \
         if (!xbc_sound()) break;                                                         \
-        XBC_START(kernel, blocks, threads, __VA_ARGS__);                                 \
+        start;                                                                           \
         xbc_good(cudaGetLastError(), name);                                              \
     } while (0)
+
+#define XBC_LAUNCH(name, kernel, blocks, threads, ...)                                   \
+    XBC_LAUNCH_BY(XBC_START(kernel, blocks, threads, __VA_ARGS__), name)
+
+/* Lets a kernel have this much shared memory. */
+#define XBC_ALLOW(name, kernel, bytes)                                                   \
+    (void)(xbc_sound() &&                                                                \
+           xbc_good(cudaFuncSetAttribute((const void *)kernel,                           \
+                                         cudaFuncAttributeMaxDynamicSharedMemorySize,    \
+                                         (int)(bytes)),                                  \
+                    name))
 
 /* The same with shared memory whose size the launch sets. */
 #define XBC_LAUNCH_SHARED(name, kernel, blocks, threads, bytes, ...)                     \
     do {                                                                                 \
-        const int most = (int)(bytes);                                                   \
-        if (!xbc_sound() ||                                                              \
-            !xbc_good(cudaFuncSetAttribute((const void *)kernel,                         \
-                                           cudaFuncAttributeMaxDynamicSharedMemorySize,  \
-                                           most),                                        \
-                      name))                                                             \
-            break;                                                                       \
-        XBC_START_ON(kernel, blocks, threads, (size_t)most, 0, __VA_ARGS__);             \
-        xbc_good(cudaGetLastError(), name);                                              \
+        XBC_ALLOW(name, kernel, bytes);                                                  \
+        XBC_LAUNCH_BY(                                                                   \
+            XBC_START_ON(kernel, blocks, threads, (size_t)(bytes), 0, __VA_ARGS__),      \
+            name);                                                                       \
+    } while (0)
+
+/* The same, early; a kernel without such memory has 0 bytes of it. */
+#define XBC_LAUNCH_EARLY(name, kernel, blocks, threads, bytes, ...)                      \
+    do {                                                                                 \
+        if ((bytes) > 0) XBC_ALLOW(name, kernel, bytes);                                 \
+        XBC_LAUNCH_BY(                                                                   \
+            XBC_START_EARLY(kernel, blocks, threads, (size_t)(bytes), __VA_ARGS__),      \
+            name);                                                                       \
     } while (0)
 
 /* Unrolls a loop by four, so that four numbers are read at a time. */
