@@ -12,7 +12,10 @@
  * sets; the kernel declares that memory by XBC_DYNAMIC. */
 #define XBC_START_ON(kernel, blocks, threads, bytes, stream, ...)                        \
     kernel<<<blocks, threads, bytes, stream>>>(__VA_ARGS__)
-#define XBC_DYNAMIC(name) extern __shared__ __align__(16) float name[]
+#define XBC_ALIGNED(name, bytes)                                                         \
+    extern __shared__ __align__(bytes)                                                   \
+    float name[]
+#define XBC_DYNAMIC(name) XBC_ALIGNED(name, 16)
 #endif
 
 #include "device.h"
