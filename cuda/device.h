@@ -162,7 +162,7 @@ void xbc_fused_forward(const xbc_fused *job);
 /* (N9) A dense layer with one draw for each `group` examples, on tensor cores; the
  * first group is shorter by `skip`. The result is accurate to 2^-16 of the sum of |x|
  * |w|. `room` has xbc_grouped_room() floats. `wide`: use the instructions of Hopper
- * GPUs where that is possible (device_wide.cu). */
+ * GPUs where that is possible (device_sixteen.cu, device_wide.cu). */
 typedef struct xbc_grouped {
     xbc_source source;
     xb_stream where;

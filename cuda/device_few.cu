@@ -13,7 +13,7 @@
  * the block's sums: those of the warps, and what was left out, in the order of the
  * threads. */
 #include "grouped.cuh"
-#include "late.cuh"
+#include "table.cuh"
 #include "tensor.cuh"
 
 enum { WIDTH = 64, LANES = 16, WARPS = THREADS / 32, WORDS = 4, TILES = WIDTH / 8 };
@@ -67,26 +67,18 @@ static __device__ __forceinline__ int output_at(uint32_t t, uint32_t at)
     return (int)(t % 32 / 4 * 2 + at / 4);
 }
 
-struct few_place {
-    int64_t row0;
-    int rows;                        /* 0 or less: there is nothing to do */
-    int begin, end;                  /* steps */
+struct few_place : group_slice {
     uint32_t number, input_counters; /* the counter of input 0 and output 0; the distance
                                         from one input to the next */
 
     __device__ __forceinline__ few_place(const xbc_grouped &job, int64_t slices)
+        : group_slice(job, slices)
     {
-        const int64_t draw = blockIdx.y, steps = (job.in + STEP - 1) / STEP;
-        int64_t from = draw * job.group - job.skip, to = from + job.group;
-        to = to < job.rows ? to : job.rows;
-        row0 = from < 0 ? 0 : from;
-        rows = (int)(to - row0);
-        begin = (int)(blockIdx.z * steps / slices);
-        end = (int)((blockIdx.z + 1) * steps / slices);
         const int64_t wide = job.out / WIDTH;
         input_counters = (uint32_t)(wide * LANES);
         number =
-            (uint32_t)((job.first / WIDTH + draw * job.in * wide + blockIdx.x) * LANES);
+            (uint32_t)((job.first / WIDTH + blockIdx.y * job.in * wide + blockIdx.x) *
+                       LANES);
     }
     /* The step in which thread t noted something. */
     __device__ __forceinline__ int step_of(uint32_t t, uint32_t note) const
@@ -283,18 +275,14 @@ static __device__ __noinline__ void find_again(M *m, const own_copy<S> own,
 
 /* sigma times the draws that thread t left out and noted. */
 template <class S>
-static __device__ __noinline__ float4
-late_part(const own_copy<S> own, const near_pieces<S> *near, const xbc_grouped &job,
+static __device__ __forceinline__ float4
+late_part(const own_copy<S> &own, const near_pieces<S> *near, const xbc_grouped &job,
           const stream_keys &keys, const few_place &here, uint32_t t, uint32_t note)
 {
     const int input = here.step_of(t, note) * STEP + input_at(t, note),
               output = output_at(t, note % 8);
-    const float *sigma = job.sigma + here.weight(job, input, output);
-    float z[WORDS];
-    counter_values<S>(z, own, keys, here.counter(input, output), near, job.source,
-                      job.negate);
-    return float4{sigma[0] * z[0], sigma[LANES] * z[1], sigma[2 * LANES] * z[2],
-                  sigma[3 * LANES] * z[3]};
+    return late_weights<S>(own, near, job, keys, here.counter(input, output),
+                           job.sigma + here.weight(job, input, output));
 }
 
 /* Lists the thread's notes by their outputs, behind those of threads before it. */
@@ -444,11 +432,6 @@ static __global__ void __launch_bounds__(THREADS, MT == 1 ? 2 : 1)
 }
 
 /* ---- the host's side */
-
-bool xbc_few_is_faster(const xbc_grouped *job)
-{
-    return job->group <= 16 && job->in * job->out * job->groups <= 1 << 21;
-}
 
 static int64_t slices_wanted(int64_t columns, int64_t groups)
 {

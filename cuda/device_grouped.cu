@@ -451,7 +451,8 @@ static const float *plain_product(const xbc_grouped *job, int64_t slices)
 
 void xbc_grouped_forward(const xbc_grouped *job)
 {
-    const bool wide = job->wide && xbc_wide_suits(job) && !xbc_few_is_faster(job),
+    if (job->wide && xbc_sixteen_forward(job)) return;
+    const bool wide = job->wide && job->group > XBC_SIXTEEN && xbc_wide_suits(job),
                few = !wide && job->group <= XBC_FEW_MOST;
     const int64_t n = job->rows * job->out,
                   slices = wide  ? xbc_wide_slices(job)

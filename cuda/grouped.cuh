@@ -1,10 +1,12 @@
-/* grouped.cuh: dense layers in which groups of examples have a draw each, in three ways:
+/* grouped.cuh: dense layers in which groups of examples have a draw each, in four ways:
  * few examples of a group (device_few.cu), any number (device_grouped.cu, which chooses
- * and adds the sums), and any number by instructions of Hopper GPUs (device_wide.cu). */
+ * and adds the sums), and on Hopper GPUs up to 16 (device_sixteen.cu) and any number
+ * (device_wide.cu). */
 #ifndef XBC_GROUPED_CUH
 #define XBC_GROUPED_CUH
 
-#include "table.cuh"
+#include "late.cuh"
+#include "tensor.cuh"
 
 /* Calls f(Shape) for the table's shape, one of those that xbc_grouped_suits() allows. */
 template <class F> static void for_grouped_shape(const xbc_source &source, F f)
@@ -17,17 +19,54 @@ template <class F> static void for_grouped_shape(const xbc_source &source, F f)
         f(Shape<XB_COLUMNS, 4, 1>());
 }
 
+/* ---- what the kernels for few examples share */
+
+/* A block's rows, those of draw blockIdx.y, and its steps, those of slice blockIdx.z. */
+struct group_slice {
+    int64_t row0;
+    int rows;       /* 0 or less: there is nothing to do */
+    int begin, end; /* steps */
+
+    __device__ __forceinline__ group_slice(const xbc_grouped &job, int64_t slices)
+    {
+        const int64_t steps = (job.in + STEP - 1) / STEP,
+                      from = blockIdx.y * job.group - job.skip, to = from + job.group;
+        row0 = from < 0 ? 0 : from;
+        rows = (int)((to < job.rows ? to : job.rows) - row0);
+        begin = (int)(blockIdx.z * steps / slices);
+        end = (int)((blockIdx.z + 1) * steps / slices);
+    }
+};
+
+/* sigma times the draws of a counter, slow ones too; the four words belong to outputs
+ * that are 16 apart. */
+template <class S>
+static __device__ __noinline__ float4 late_weights(const own_copy<S> own,
+                                                   const near_pieces<S> *near,
+                                                   const xbc_grouped &job,
+                                                   const stream_keys &keys,
+                                                   uint32_t number, const float *sigma)
+{
+    float z[4];
+    counter_values<S>(z, own, keys, number, near, job.source, job.negate);
+    return float4{sigma[0] * z[0], sigma[16] * z[1], sigma[32] * z[2], sigma[48] * z[3]};
+}
+
 /* ---- groups of up to XBC_FEW_MOST examples */
 
 enum { XBC_FEW_MOST = 32 };
-/* Whether this takes less time than the Hopper kernel, which starts with a launch more.
- */
-bool xbc_few_is_faster(const xbc_grouped *job);
 int64_t xbc_few_slices(const xbc_grouped *job);
 /* The number of floats of room for this number of rows and any smaller one. */
 int64_t xbc_few_room(int64_t rows, int64_t out);
 /* Writes the sums of the slices [slices][rows][out] to the job's room. */
 const float *xbc_few_product(const xbc_grouped *job, int64_t slices);
+
+/* ---- on Hopper GPUs, the same for groups of up to 16 examples */
+
+enum { XBC_SIXTEEN = 16 };
+/* The whole layer. Returns false if it did nothing, because this device or this job do
+ * not suit. */
+bool xbc_sixteen_forward(const xbc_grouped *job);
 
 /* ---- on Hopper GPUs, the same for any group */
 

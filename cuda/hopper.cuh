@@ -6,6 +6,9 @@
 #define XBC_HOPPER_CUH
 
 #include "launch.cuh"
+#if !defined(XB_EMULATED)
+#include <cuda.h>
+#endif
 
 /* ---- barriers: a phase is complete after `count` arrivals and after all announced
  * bytes have come. Phases are told apart by their parity; that of the first is 0 */
@@ -126,6 +129,80 @@ template <int N> static __device__ __forceinline__ void product_fence(float (&su
 {
     XB_UNROLLED
     for (int i = 0; i < N; i++) asm volatile("" : "+f"(sum[i])::"memory");
+}
+#endif
+
+/* ---- boxes: copies of BOX_ROWS rows of some blocks of 32 neighbouring floats of a
+ * matrix [rows][columns] to shared memory, as [block][row][32]. There a row's pieces of
+ * 16 bytes are exchanged: piece c of row r lies in the place c ^ r, so that threads that
+ * read different rows use different banks. What is beyond the matrix becomes 0 */
+
+enum { BOX_ROWS = 8, BOX_LINE = 32, BOX_FLOATS = BOX_ROWS * BOX_LINE };
+
+#if defined(XB_EMULATED)
+struct box_map {
+    const float *from;
+    int64_t rows, columns;
+    int blocks;
+};
+static inline bool make_box_map(box_map *map, const float *from, int64_t rows,
+                                int64_t columns, int blocks)
+{
+    *map = {from, rows, columns, blocks};
+    return true;
+}
+static inline void copy_box(float *to, const box_map &map, int row, int block,
+                            phase_barrier *b)
+{
+    for (int i = 0; i < map.blocks * BOX_FLOATS; i++) {
+        const int r = i / BOX_LINE % BOX_ROWS, column = i % BOX_LINE,
+                  n = i / BOX_LINE / BOX_ROWS;
+        to[i - column + ((column / 4) ^ r) * 4 + column % 4] =
+            row + r < map.rows
+                ? map.from[(row + r) * map.columns + (block + n) * BOX_LINE + column]
+                : 0;
+    }
+    b->bytes_came((unsigned)(map.blocks * BOX_FLOATS * sizeof *to));
+}
+#else
+typedef CUtensorMap box_map;
+
+/* The driver's function that makes maps, or NULL. */
+static inline void *box_encoder(void)
+{
+    void *encode = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    const cudaError_t status = cudaGetDriverEntryPointByVersion(
+        "cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
+    return status == cudaSuccess && found == cudaDriverEntryPointSuccess ? encode
+                                                                         : nullptr;
+}
+/* `from` is a multiple of 16 bytes, and `columns` of 32. Returns false if the driver has
+ * no such maps. */
+static inline bool make_box_map(box_map *map, const float *from, int64_t rows,
+                                int64_t columns, int blocks)
+{
+    static void *const encode = box_encoder();
+    if (!encode) return false;
+    const cuuint64_t size[] = {BOX_LINE, (cuuint64_t)rows,
+                               (cuuint64_t)columns / BOX_LINE},
+                     stride[] = {(cuuint64_t)columns * sizeof(float),
+                                 BOX_LINE * sizeof(float)};
+    const cuuint32_t box[] = {BOX_LINE, BOX_ROWS, (cuuint32_t)blocks}, one[] = {1, 1, 1};
+    return ((decltype(&cuTensorMapEncodeTiled))encode)(
+               map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)from, size, stride, box,
+               one, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+/* `to` is a multiple of 1024 bytes, and the map is among the kernel's constants. */
+static __device__ __forceinline__ void copy_box(float *to, const box_map &map, int row,
+                                                int block, phase_barrier *b)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::"
+                 "bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(to)),
+                 "l"(&map), "r"(0), "r"(row), "r"(block), "r"(shared_address(b))
+                 : "memory");
 }
 #endif
 

@@ -57,12 +57,14 @@ static __device__ __forceinline__ void counter_values(
     });
 }
 
-/* The emulation has room for one, so that tests cover lists that are full. */
+/* How many notes there is room for. The emulation has room for one, so that tests cover
+ * those without room. */
 #if defined(XB_EMULATED)
-enum { LISTED = 1 };
+#define XBC_LATE(count) 1
 #else
-enum { LISTED = 1024 };
+#define XBC_LATE(count) count
 #endif
+enum { LISTED = XBC_LATE(1024) };
 
 /* An item is the number of a bit among a thread's N words * THREADS + the thread. */
 struct late_list {

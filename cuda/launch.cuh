@@ -12,7 +12,10 @@
  * sets; the kernel declares that memory by XBC_DYNAMIC. */
 #define XBC_START_ON(kernel, blocks, threads, bytes, stream, ...)                        \
     kernel<<<blocks, threads, bytes, stream>>>(__VA_ARGS__)
-#define XBC_DYNAMIC(name) extern __shared__ __align__(16) float name[]
+#define XBC_ALIGNED(name, bytes)                                                         \
+    extern __shared__ __align__(bytes)                                                   \
+    float name[]
+#define XBC_DYNAMIC(name) XBC_ALIGNED(name, 16)
 /* XBC_START_EARLY starts a kernel, on Hopper GPUs alone, as soon as all blocks of the one
  * before it have called next_may_start() or ended, and leave room. The kernel calls
  * previous_done() before it reads what that one writes, or writes what that one reads. */

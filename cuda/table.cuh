@@ -220,14 +220,6 @@ template <int N> static __device__ __forceinline__ bool any_slow(const float (&v
     return unordered(all, v[N - 1]);
 }
 
-/* How many notes of slow draws a thread has room for. The emulation has room for one, so
- * that tests cover those without room. */
-#if defined(XB_EMULATED)
-#define XBC_LATE(count) 1
-#else
-#define XBC_LATE(count) count
-#endif
-
 /* Calls f(word [j], j) for each of N values that is slow; threads whose slow values have
  * different places make them together. */
 template <int N, class F>

@@ -336,6 +336,8 @@ static void check_grouped_as(xb_ctx *ctx, int law, int64_t rows, int64_t group,
     assert_true(z && xbc_grouped_suits(&job.source, out));
     for (int turn = 0; turn < 2; turn++) {
         y[turn] = malloc(bytes);
+        memset(y[turn], 0xff, bytes); /* NaN, unless it is written */
+        xbc_put(job.y, y[turn], bytes);
         xbc_grouped_forward(&job);
         xbc_get(y[turn], job.y, bytes);
     }
@@ -387,6 +389,12 @@ static void groups_with_a_draw_each_are_right(void **state)
     check_grouped(ctx, 2, 40, 20, 0, 17, 64);
     check_grouped(ctx, 0, 90, 80, 3, 140, 64); /* rows shared by warps */
     check_grouped_as(ctx, 2, 3, 16, 0, 1100, 2048, true);
+    check_grouped_as(ctx, 0, 16, 16, 0, 403, 128, true); /* two slices */
+    check_grouped_as(ctx, 1, 9, 11, 2, 131, 128, true);
+    check_grouped_as(ctx, 0, 1, 1, 0, 16, 128, true); /* one step */
+    check_grouped_as(ctx, 0, 2, 2, 0, 5, 128, true);
+    check_grouped_as(ctx, 0, 7, 3, 1, 1040, 256, true);
+    check_grouped_as(ctx, 2, 10, 10, 0, 40, 192, true); /* three panels */
     if (getenv("XB_LONG")) {
         check_grouped(ctx, 0, 300, 16, 3, 1000, 1024);
         check_grouped(ctx, 2, 700, 300, 100, 1030, 512);

@@ -144,6 +144,20 @@ float __shfl_xor_sync(unsigned, float value, int mask)
     return other;
 }
 
+unsigned __ballot_sync(unsigned, int value)
+{
+    static unsigned votes[32];
+    const unsigned lane = emulated_thread.x % 32, warp = emulated_thread.x / 32;
+    if (value)
+        votes[warp] |= 1u << lane;
+    else
+        votes[warp] &= ~(1u << lane);
+    wait_for(true);
+    const unsigned all = votes[warp];
+    wait_for(true);
+    return all;
+}
+
 /* ---- a warp's product: each thread shows its share and reads the others' */
 
 static float bf16_at(const uint32_t *pair, int place)

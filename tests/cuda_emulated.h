@@ -54,6 +54,7 @@ extern dim3 emulated_grid, emulated_block, emulated_threads, emulated_thread;
 #define __syncthreads() emulated_barrier()
 #define __syncthreads_or(value) emulated_any(value)
 #define __syncwarp() emulated_warp_barrier()
+#define __threadfence() ((void)0)
 
 /* Threads switch only at barriers, so these operations are atomic. */
 static inline uint32_t atomicAdd(uint32_t *to, uint32_t value)
@@ -104,6 +105,9 @@ struct emulated_phases {
 /* The value of thread `lane ^ mask` of the warp, all of which call it. */
 float __shfl_xor_sync(unsigned all, float value, int mask);
 
+/* A bit for each thread of the warp, all of which call it. */
+unsigned __ballot_sync(unsigned all, int value);
+
 int emulated_any(int value); /* a barrier; whether it is not 0 for any thread */
 /* c [16][8] += a [16][16] b [16][8] of bf16 by a warp. */
 void emulated_mma(float c[4], const uint32_t a[4], const uint32_t b[2]);
@@ -120,7 +124,9 @@ void emulated_launch(dim3 blocks, unsigned threads, const std::function<void()> 
 static inline void next_may_start(void) {}
 static inline void previous_done(void) {}
 enum { EMULATED_SHARED = 227 << 10 };
-#define XBC_DYNAMIC(name) static __align__(16) float name[EMULATED_SHARED / sizeof(float)]
+#define XBC_ALIGNED(name, bytes)                                                         \
+    static __align__(bytes) float name[EMULATED_SHARED / sizeof(float)]
+#define XBC_DYNAMIC(name) XBC_ALIGNED(name, 16)
 
 enum cudaError_t {
     cudaSuccess = 0,
