@@ -116,8 +116,7 @@ template <class S> struct fused_draws {
  * order. */
 enum { CHUNK = 8 * INPUTS, SHARE = 32 * INPUTS };
 
-template <class S> struct late_draws {
-    near_pieces<S> near;
+struct late_draws {
     late_list list;
     float4 part[LISTED]; /* what an item adds to the sums of four outputs */
 };
@@ -126,8 +125,7 @@ template <class S> struct late_draws {
 template <class S, int ROWS>
 static __device__ __noinline__ float4 late_part(const xbc_fused &job,
                                                 const fused_draws<S> &draws,
-                                                const place<ROWS> &here,
-                                                const near_pieces<S> *near, uint32_t t,
+                                                const place<ROWS> &here, uint32_t t,
                                                 uint32_t i, uint32_t row)
 {
     const int64_t input = here.begin + t / LANES + (int64_t)i * INPUTS;
@@ -135,8 +133,8 @@ static __device__ __noinline__ float4 late_part(const xbc_fused &job,
     const int64_t at = input * job.out + here.output + t % LANES;
     const float *mu = job.mu + at, *sigma = job.sigma + at;
     float z[4];
-    counter_values<S>(z, draws.own, draws.keys, draws.number(t, i, row), near, job.source,
-                      job.negate);
+    counter_values<S>(z, draws.own, draws.keys, draws.number(t, i, row), job.negate,
+                      [&](uint32_t word) { return slow_value(job.source.at, word); });
     const auto part = [&](int j) {
         return x * fmaf(sigma[LANES * j], z[j], mu[LANES * j]);
     };
@@ -182,7 +180,7 @@ static __device__ __forceinline__ void add_part(float sum[ROWS][4], uint32_t row
 
 /* Adds what threads have left out since their input number `from`. */
 template <class S, int ROWS>
-static __device__ __forceinline__ void add_late(float sum[ROWS][4], late_draws<S> *work,
+static __device__ __forceinline__ void add_late(float sum[ROWS][4], late_draws *work,
                                                 uint32_t (&late)[ROWS],
                                                 const xbc_fused &job,
                                                 const fused_draws<S> &draws,
@@ -194,8 +192,8 @@ static __device__ __forceinline__ void add_late(float sum[ROWS][4], late_draws<S
         XB_ROLLED
         for (uint32_t k = threadIdx.x; k < items.all; k += THREADS) {
             const uint32_t t = item[k] % THREADS, bit = item[k] / THREADS;
-            work->part[k] = late_part<S, ROWS>(job, draws, here, &work->near, t,
-                                               from + bit % 32, bit / 32);
+            work->part[k] =
+                late_part<S, ROWS>(job, draws, here, t, from + bit % 32, bit / 32);
         }
         __syncthreads();
         XB_ROLLED
@@ -250,7 +248,7 @@ static __device__ __forceinline__ void add_up(float to[HALF][ROWS * WIDTH],
 template <class S, int ROWS> struct fused_memory {
     float table[S::floats];
     fused_room<ROWS> room;
-    late_draws<S> late;
+    late_draws late;
 };
 
 /* The sums of a stretch, by threads. */
@@ -294,7 +292,6 @@ static __global__ void __launch_bounds__(THREADS, XBC_FUSED_BLOCKS)
 {
     XBC_DYNAMIC(memory);
     fused_memory<S, ROWS> *m = (fused_memory<S, ROWS> *)(void *)memory;
-    near_load<S>(&m->late.near, job.source);
     table_load<S>(m->table, job.source.at, job.negate ? -1.0f : 1.0f);
     const own_copy<S> own(m->table);
     const int64_t stop = line.begin(blockIdx.x + 1);

@@ -18,9 +18,9 @@
 #include "tensor.cuh"
 
 enum { OUTPUTS = 128, DEEP = 32, LANES = 16, WIDTH = 64 };
-/* The number of threads that multiply together, and of shares of a stage, one for each
- * warp. */
-enum { GROUP = 128, UNITS = 8 };
+/* The number of threads that multiply together, of such groups, each with 64 outputs, and
+ * of shares of a stage, one for each warp. */
+enum { GROUP = 128, GROUPS = 2, UNITS = 8 };
 /* The number of threads with slow draws that a stage has room for; if there are more,
  * all threads are searched. The emulation has room for few, so that tests cover both
  * cases. */
@@ -42,13 +42,10 @@ template <int N> struct input_stage {
     char part[2][N * DEEP * 2];
 };
 
-/* With few rows the products are little work, so there are more producers, and stages
- * are so short that one warp could not make all slow draws. With many rows the sums
- * need registers, which the producers give up. */
+/* With many rows the sums need registers, which the producers give up. */
 template <class S, int N> struct wide_room {
-    static const int groups = N > 16 ? 2 : 1, warps = N > 128 ? 16 : 20,
-                     late_warps = N > 128 ? 1 : 2,
-                     producers = warps - 4 * groups - late_warps, threads = 32 * warps;
+    static const int warps = N > 128 ? 16 : 20, late_warps = N > 128 ? 1 : 2,
+                     producers = warps - 4 * GROUPS - late_warps, threads = 32 * warps;
     static const int w_stages = 4, x_stages = 3;
     static const int consumer_registers = N > 128 ? 160 : 104,
                      producer_registers = N > 128 ? 96 : 88;
@@ -63,11 +60,11 @@ template <class S, int N> struct wide_room {
 template <class R> static __device__ __forceinline__ void start_barriers(R *room)
 {
     for (int i = 0; i < R::x_stages; i++)
-        barrier_init(&room->x_full[i], 1), barrier_init(&room->x_empty[i], 4 * R::groups);
+        barrier_init(&room->x_full[i], 1), barrier_init(&room->x_empty[i], 4 * GROUPS);
     for (int i = 0; i < R::w_stages; i++) {
         barrier_init(&room->w_drawn[i], 32 * UNITS);
         barrier_init(&room->w_full[i], 32);
-        barrier_init(&room->w_empty[i], 4 * R::groups);
+        barrier_init(&room->w_empty[i], 4 * GROUPS);
         room->late_count[i] = 0;
     }
     barrier_ready();
@@ -353,12 +350,10 @@ static __device__ __forceinline__ void consume(R *room, const xbc_grouped &job,
                                                const wide_place &here, const char *image,
                                                float *part, int group)
 {
-    /* a group's tiles of 64 outputs, and its sets of columns: one of the two numbers
-     * is 1 */
-    const int tiles = 2 / R::groups, parts = columns<N>::count, each = columns<N>::each;
-    float sum[tiles * parts][each / 2];
+    const int parts = columns<N>::count, each = columns<N>::each; /* sets of columns */
+    float sum[parts][each / 2];
     XB_UNROLLED
-    for (int t = 0; t < tiles * parts; t++) XB_UNROLLED
+    for (int t = 0; t < parts; t++) XB_UNROLLED
     for (int i = 0; i < each / 2; i++) sum[t][i] = 0;
     previous_done(); /* x is split; the weights did not wait for that */
     for (int s = 0; s + 1 < R::x_stages; s++) fetch_inputs(room, image, here, s);
@@ -368,25 +363,24 @@ static __device__ __forceinline__ void consume(R *room, const xbc_grouped &job,
         barrier_wait(&room->x_full[x], phase_of(s, R::x_stages));
         if (threadIdx.x == 0) room->late_count[w] = 0;
         XB_UNROLLED
-        for (int t = 0; t < tiles * parts; t++) product_fence(sum[t]);
+        for (int t = 0; t < parts; t++) product_fence(sum[t]);
         product_begin();
         XB_UNROLLED
         for (int k = 0; k < DEEP; k += 16) XB_UNROLLED
-        for (int t = 0; t < tiles * parts; t++)
-            multiply<N>(sum[t], room, w, x, group * tiles + t / parts, t % parts, k);
+        for (int t = 0; t < parts; t++) multiply<N>(sum[t], room, w, x, group, t, k);
         fetch_inputs(room, image, here, s + R::x_stages - 1);
         product_wait();
         XB_UNROLLED
-        for (int t = 0; t < tiles * parts; t++) product_fence(sum[t]);
+        for (int t = 0; t < parts; t++) product_fence(sum[t]);
         if (threadIdx.x % 32 == 0)
             barrier_arrive(&room->w_empty[w]), barrier_arrive(&room->x_empty[x]);
     }
     float *to =
         part + (blockIdx.z * job.rows + here.row0) * job.out + blockIdx.x * OUTPUTS;
     XB_UNROLLED
-    for (int t = 0; t < tiles * parts; t++)
-        put_sums(to + t % parts * each * job.out + 64 * (group * tiles + t / parts),
-                 sum[t], job.out, here.rows - t % parts * each);
+    for (int t = 0; t < parts; t++)
+        put_sums(to + t * each * job.out + 64 * group, sum[t], job.out,
+                 here.rows - t * each);
 }
 
 template <class S, int N>
@@ -406,12 +400,12 @@ static __global__ void __launch_bounds__((wide_room<S, N>::threads), 1)
     if (threadIdx.x == 0) start_barriers(room);
     table_load<S, R::threads>(room->table, job.source.at, job.negate ? -1.0f : 1.0f);
     const int warp = (int)threadIdx.x / 32;
-    if (warp < 4 * R::groups) {
+    if (warp < 4 * GROUPS) {
         if (N > 64) registers_more<R::consumer_registers>();
         consume<N>(room, job, here, image, part, warp / 4);
     } else {
         if (N > 64) registers_fewer<R::producer_registers>();
-        const int first = warp - 4 * R::groups - R::late_warps;
+        const int first = warp - 4 * GROUPS - R::late_warps;
         if (first >= 0)
             produce<S>(room, job, keys, here, first);
         else
@@ -459,10 +453,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- the host's side */
 
-static int rows_of(int64_t group)
-{
-    return group <= 16 ? 16 : group <= 64 ? 64 : group <= 128 ? 128 : 256;
-}
+static int rows_of(int64_t group) { return group <= 64 ? 64 : group <= 128 ? 128 : 256; }
 
 static int64_t blocks_of(int64_t groups, int64_t group)
 {
@@ -510,7 +501,6 @@ template <class S, int N> static void launch_as(const xbc_grouped *job, int64_t 
 template <class S> static void launch_rows(const xbc_grouped *job, int64_t slices)
 {
     switch (rows_of(job->group)) {
-    case 16: launch_as<S, 16>(job, slices); break;
     case 64: launch_as<S, 64>(job, slices); break;
     case 128: launch_as<S, 128>(job, slices); break;
     default: launch_as<S, 256>(job, slices); break;

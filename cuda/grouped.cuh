@@ -48,7 +48,9 @@ static __device__ __noinline__ float4 late_weights(const own_copy<S> own,
                                                    uint32_t number, const float *sigma)
 {
     float z[4];
-    counter_values<S>(z, own, keys, number, near, job.source, job.negate);
+    counter_values<S>(z, own, keys, number, job.negate, [&](uint32_t word) {
+        return near_value<S>(near, job.source.at, word);
+    });
     return float4{sigma[0] * z[0], sigma[16] * z[1], sigma[32] * z[2], sigma[48] * z[3]};
 }
 

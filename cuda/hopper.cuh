@@ -279,11 +279,7 @@ template <int N>
 static __device__ __forceinline__ void group_product(float (&d)[N / 2], operand a,
                                                      operand b, int, int)
 {
-    if constexpr (N == 16)
-        asm volatile(XBC_PRODUCT("m64n16k16", XBC_SUMS_8, "%8", "%9")
-                     : XBC_8(d, 0)
-                     : "l"(a), "l"(b));
-    else if constexpr (N == 64)
+    if constexpr (N == 64)
         asm volatile(XBC_PRODUCT("m64n64k16", XBC_SUMS_32, "%32", "%33")
                      : XBC_32(d, 0)
                      : "l"(a), "l"(b));

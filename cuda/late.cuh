@@ -40,20 +40,22 @@ static __device__ __noinline__ float near_value(const near_pieces<S> *near,
     return (float)xb_affine_draw(&n->affine, x, S::halves == 1 && word >> 31);
 }
 
-/* The four values of a counter, slow ones too. */
-template <class S>
-static __device__ __forceinline__ void counter_values(
-    float (&z)[4], const own_copy<S> &own, const stream_keys &keys, uint32_t number,
-    const near_pieces<S> *near, const xbc_source &source, bool negate)
+/* The four values of a counter, slow ones too: slow(word) makes these. */
+template <class S, class F>
+static __device__ __forceinline__ void counter_values(float (&z)[4],
+                                                      const own_copy<S> &own,
+                                                      const stream_keys &keys,
+                                                      uint32_t number, bool negate,
+                                                      F slow)
 {
     uint32_t word[4];
     counter_words(word, keys, number);
     fast_values<S>(z, own, word);
-    each_slow(word, z, [&](uint32_t w, unsigned slow) {
-        const float v = near_value<S>(near, source.at, w);
+    each_slow(word, z, [&](uint32_t w, unsigned at) {
+        const float v = slow(w);
         XB_UNROLLED
         for (unsigned j = 0; j < 4; j++)
-            if (j == slow) z[j] = negate ? -v : v;
+            if (j == at) z[j] = negate ? -v : v;
     });
 }
 
