@@ -33,7 +33,6 @@ template <int REGISTERS> static inline void registers_more() {}
 template <int REGISTERS> static inline void registers_fewer() {}
 static inline void product_begin(void) {}
 static inline void ask_four(float (&to)[4], const float *p) { memcpy(to, p, sizeof to); }
-static inline unsigned lowest_bit(unsigned v) { return (unsigned)__builtin_ctz(v); }
 static inline void product_wait(void) {}
 template <int N> static inline void product_fence(float (&)[N]) {}
 #else
@@ -101,10 +100,6 @@ static __device__ __forceinline__ void ask_four(float (&to)[4], const float *p)
     asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
                  : "l"(p));
-}
-static __device__ __forceinline__ unsigned lowest_bit(unsigned v)
-{
-    return (unsigned)__ffs((int)v) - 1;
 }
 /* Moves registers from warps that need few to warps that need many. */
 template <int REGISTERS> static __device__ __forceinline__ void registers_more()

@@ -7,6 +7,7 @@
 
 #include "table.cuh"
 
+/* The pieces of each half that are kept near (device.h). */
 template <class S> struct near_pieces {
     xbc_near half[S::halves];
 };
@@ -99,7 +100,7 @@ static __device__ __forceinline__ late_items list_late(late_list *list,
     XB_UNROLLED
     for (uint32_t k = 0; k < N; k++)
         for (; bits[k] != 0 && at < LISTED; bits[k] &= bits[k] - 1) {
-            const uint32_t bit = 32 * k + (uint32_t)__ffs((int)bits[k]) - 1;
+            const uint32_t bit = 32 * k + lowest_bit(bits[k]);
             list->item[at++] = (uint16_t)(bit * THREADS + threadIdx.x);
         }
     __syncthreads();

@@ -114,6 +114,12 @@ static inline unsigned blocks_for(int64_t n)
     (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);                \
      i += (int64_t)gridDim.x * blockDim.x)
 
+/* The number of the lowest bit that is 1; v is not 0. */
+static __device__ __forceinline__ unsigned lowest_bit(unsigned v)
+{
+    return (unsigned)__ffs((int)v) - 1;
+}
+
 /* A number that no other thread of the block needs: it does not stay in the first-level
  * cache, where others are. */
 static __device__ __forceinline__ float load_once(const float *p)

@@ -72,7 +72,8 @@ static __device__ __forceinline__ void table_load(float *table, const xb_draw_so
  * device an address in shared memory is the lowest bits of a float, whose unit is 2^-149,
  * so that one multiply-add takes a column to its address: the integer units are busy with
  * words. Make this object after the table was loaded, and use the table's memory for
- * nothing else: the compiler does not know when it is read. */
+ * nothing else: the compiler does not know when it is read. (In the second block of a
+ * cluster addresses have a higher bit, with which the float would have another unit.) */
 template <class S> struct own_copy {
     static const int row_bytes = S::copies * (int)sizeof(float4),
                      one_bytes = 32 * (int)sizeof(float);
