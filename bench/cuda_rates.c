@@ -320,8 +320,8 @@ int main(int argc, char **argv)
     if (!xbc_open(why)) stop(why);
     if (xb_ctx_create(&ctx) != XB_OK) stop("no memory");
     if (argc > 2 && strcmp(argv[1], "--only") == 0) only = argv[2], argc -= 2, argv += 2;
-    if (only && strcmp(only, "draws") && strcmp(only, "product") &&
-        strcmp(only, "inputs") && strcmp(only, "predict"))
+    if (only && strcmp(only, "draws") != 0 && strcmp(only, "product") != 0 &&
+        strcmp(only, "inputs") != 0 && strcmp(only, "predict") != 0)
         stop("--only takes draws, product, inputs or predict");
     for (int i = 0; i < (argc > 1 ? argc - 1 : 3); i++)
         time_law(ctx, argc > 1 ? argv[i + 1] : laws[i]);
