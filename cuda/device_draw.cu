@@ -5,9 +5,7 @@
 #include "late.cuh"
 #include "table.cuh"
 
-#if !defined(XBC_DRAW_BLOCKS)
-#define XBC_DRAW_BLOCKS 4 /* blocks on a multiprocessor at once */
-#endif
+enum { TOGETHER = 4 }; /* blocks on a multiprocessor at once */
 
 /* The counters that hold elements [first, first + count): the first one, `begin`, and
  * their number. */
@@ -166,7 +164,7 @@ static __device__ __forceinline__ void note_slow(uint32_t *bits, uint32_t bit, b
 
 /* One whole panel from the first element of a block on: no index has to be computed. */
 template <class S, bool Z, bool THETA>
-static __global__ void __launch_bounds__(THREADS, XBC_DRAW_BLOCKS)
+static __global__ void __launch_bounds__(THREADS, TOGETHER)
     draw_run(const __grid_constant__ xbc_draws job,
              const __grid_constant__ stream_keys keys,
              const __grid_constant__ draw_steps run, int64_t end)
@@ -239,7 +237,7 @@ static __global__ void __launch_bounds__(THREADS)
  * ones. */
 static unsigned draw_blocks(int64_t count)
 {
-    const int64_t wave = XBC_DRAW_BLOCKS * (int64_t)xbc_processors(), some = ROUNDS_MOST,
+    const int64_t wave = TOGETHER * (int64_t)xbc_processors(), some = ROUNDS_MOST,
                   tiles = (count + TILE - 1) / TILE,
                   waves = (tiles + wave * some - 1) / (wave * some);
     return (unsigned)(tiles < wave ? tiles : waves * wave);

@@ -130,25 +130,6 @@ static __device__ __forceinline__ bool aligned_for(const void *p, size_t bytes)
     return (uintptr_t)p % bytes == 0;
 }
 
-/* Rows g and g + 8 of inputs 2q, 2q + 1, then of 2q + 8, 2q + 9; 0 beyond the last row
- * and input. */
-static __device__ __forceinline__ void load_inputs(float x[4][PAIR],
-                                                   const xbc_grouped &job,
-                                                   const few_place &here, int row, int k)
-{
-    const bool aligned = job.in % PAIR == 0 && aligned_for(job.x, sizeof(float2));
-    XB_UNROLLED
-    for (int i = 0; i < 4; i++) {
-        const int r = row + i % 2 * 8, n = k + i / 2 * 8;
-        const float *from = job.x + (here.row0 + r) * job.in + n;
-        x[i][0] = x[i][1] = 0;
-        if (r < here.rows && aligned && n < (int)job.in)
-            ask_two(x[i], from);
-        else if (r < here.rows && n < (int)job.in)
-            x[i][0] = from[0], x[i][1] = n + 1 < (int)job.in ? from[1] : 0;
-    }
-}
-
 static __device__ __forceinline__ float2 two_at(const float *p)
 {
     return *(const float2 *)(const void *)p;
@@ -228,15 +209,11 @@ static __device__ __forceinline__ void multiply_step(float sum[MT][TILES][4],
 {
     XB_UNROLLED
     for (int i = 0; i < MT; i++) {
-        float x[4][PAIR];
-        uint32_t hi[4], lo[4];
-        load_inputs(x, job, here, 16 * i + (int)threadIdx.x % 32 / 4,
-                    step * STEP + input_at(threadIdx.x, 0));
-        XB_UNROLLED
-        for (int n = 0; n < 4; n++) {
-            const split_pair s(x[n][0], x[n][1]);
-            hi[n] = s.hi, lo[n] = s.lo;
-        }
+        const int k0 = step * STEP + input_at(threadIdx.x, 0), k[2] = {k0, k0 + DEEP};
+        some_inputs x;
+        uint4 h, l;
+        x.ask(job, here, 16 * i + (int)threadIdx.x % 32 / 4, k), x.split(&h, &l);
+        const uint32_t hi[4] = {h.x, h.y, h.z, h.w}, lo[4] = {l.x, l.y, l.z, l.w};
         XB_UNROLLED
         for (int n = 0; n < TILES; n++) warp_mma(sum[i][n], lo, w.hi[n]);
         XB_UNROLLED

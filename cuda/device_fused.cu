@@ -9,12 +9,11 @@
 #include "late.cuh"
 #include "table.cuh"
 
-#if !defined(XBC_FUSED_BLOCKS)
-#define XBC_FUSED_BLOCKS 2 /* blocks on a multiprocessor at once */
-#endif
-
 enum { LANES = 16, WIDTH = 64, INPUTS = THREADS / LANES, ROWS_MOST = 4 };
-enum { BLOCKS_MOST = 264, STEPS_LEAST = 4 }; /* steps of a block */
+enum { TOGETHER = 2 }; /* blocks on a multiprocessor at once */
+/* Blocks in all, as many as an H200 runs at once, and the fewest steps of one. They are
+ * the same on every device, and so are the sums. */
+enum { BLOCKS_MOST = 132 * TOGETHER, STEPS_LEAST = 4 };
 
 static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -285,7 +284,7 @@ static __device__ __forceinline__ void multiply(float sum[ROWS][4],
 }
 
 template <class S, int ROWS>
-static __global__ void __launch_bounds__(THREADS, XBC_FUSED_BLOCKS)
+static __global__ void __launch_bounds__(THREADS, TOGETHER)
     fused_stretches(const __grid_constant__ xbc_fused job,
                     const __grid_constant__ stream_keys keys,
                     const __grid_constant__ fused_line line)

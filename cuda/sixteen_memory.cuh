@@ -153,35 +153,6 @@ template <int PANELS> struct stage_place {
     }
 };
 
-/* A thread's share of x at four inputs of a step, `k` [0], its neighbour, `k` [1] and its
- * neighbour, for rows g and g + 8. Numbers beyond the last row or input are 0. */
-struct some_inputs {
-    float x[4][PAIR];
-
-    template <class H>
-    __device__ __forceinline__ void ask(const xbc_grouped &job, const H &here, int row,
-                                        const int k[2])
-    {
-        const bool aligned = job.in % PAIR == 0 && (uintptr_t)job.x % sizeof(float2) == 0;
-        XB_UNROLLED
-        for (int n = 0; n < 4; n++) {
-            const int r = row + n % 2 * 8, first = k[n / 2];
-            const float *from = job.x + (here.row0 + r) * job.in + first;
-            x[n][0] = x[n][1] = 0;
-            if (r < here.rows && aligned && first < (int)job.in)
-                ask_two(x[n], from);
-            else if (r < here.rows && first < (int)job.in)
-                x[n][0] = from[0], x[n][1] = first + 1 < (int)job.in ? from[1] : 0;
-        }
-    }
-    __device__ __forceinline__ void split(uint4 *hi, uint4 *lo) const
-    {
-        const split_pair a(x[0][0], x[0][1]), b(x[1][0], x[1][1]), c(x[2][0], x[2][1]),
-            d(x[3][0], x[3][1]);
-        *hi = uint4{a.hi, b.hi, c.hi, d.hi}, *lo = uint4{a.lo, b.lo, c.lo, d.lo};
-    }
-};
-
 /* Splits x of the steps from `first` on, as many as there is room for. */
 template <class M, class H>
 static __device__ __forceinline__ void load_inputs(M *m, const xbc_grouped &job,
