@@ -62,7 +62,8 @@ int64_t xbc_grouped_room(int64_t rows, int64_t group, int64_t in, int64_t out)
     const int64_t plain =
         split_words(groups, group, in) +
         (quotient_up(blocks_wanted(), columns) * rows_of_block(group) + rows) * out;
-    const int64_t wide = xbc_wide_room(groups, rows, group, in, out),
+    const int64_t wide = group > XBC_SIXTEEN ? xbc_wide_room(groups, rows, group, in, out)
+                                             : 0,
                   few = xbc_few_room(rows, out), most = plain > wide ? plain : wide;
     return most > few ? most : few;
 }
