@@ -134,11 +134,11 @@ static cli_exit write_text(sampling *job, const char *path)
         free(z);
         return code;
     }
-    fputs("z\n", f.stream);
     for (int64_t first = 0; first < job->n && code == CLI_DONE; first += CHUNK) {
         int64_t count = job->n - first < CHUNK ? job->n - first : CHUNK;
         code = fill(job, z, count, first);
         if (code != CLI_DONE) break;
+        if (first == 0) fputs("z\n", f.stream); /* not before a backend that fails */
         print_draws(f.stream, job, z, count);
         if (!tell(job, first + count)) code = stopped(job);
     }

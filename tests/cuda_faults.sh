@@ -56,6 +56,11 @@ sample XB_EMULATED_MEMORY=2048
 refused 1 'the GPU has no .* bytes of memory left'
 sample XB_EMULATED_FAIL=12
 refused 1 'the GPU failed while '
+code=0
+env CROSSBAYES_CUDA=/nowhere.so "$program" sample mtj -n 5 -q -o - --backend cuda \
+    >out 2>err || code=$?
+refused 2 'nowhere.so cannot be loaded'
+[ ! -s out ] || fail "the text was begun"
 
 # `auto` takes the GPU for a net that is large enough, quietly the CPU where there is none;
 # a net this large takes the emulation minutes, so that the GPU is one that fails at once.
